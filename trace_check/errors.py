@@ -1,0 +1,45 @@
+"""Errors of the trace tools: each message is one line that names the file, the place and the mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["RecordingError", "TraceError"]
+
+
+class TraceError(ValueError):
+    """A trace that cannot be checked.
+
+    Args:
+        path: the trace file.
+        line: line number, counted from 1; None where the whole file is meant.
+        what: what is wrong.
+        mend: what to do about it.
+
+    The message is ``file:line: what; mend`` (``file: what; mend`` without a line), always one line.
+    """
+
+    def __init__(self, path: str | Path, line: int | None, what: str, mend: str) -> None:
+        self.path = Path(path)
+        self.line = line
+        self.what = _one_line(what)
+        self.mend = _one_line(mend)
+        place = str(path) if line is None else f"{path}:{line}"
+        super().__init__(f"{_one_line(place)}: {self.what}; {self.mend}")
+
+
+class RecordingError(RuntimeError):
+    """A recording that could not be made: a missing framework, an unknown scenario, a child that went astray.
+
+    The message is one line that ends with the mend.
+    """
+
+    def __init__(self, what: str, mend: str) -> None:
+        self.what = _one_line(what)
+        self.mend = _one_line(mend)
+        super().__init__(f"{self.what}; {self.mend}")
+
+
+def _one_line(text: str) -> str:
+    """Text without line breaks or control characters, as every message must fit one line."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
