@@ -1,0 +1,297 @@
+"""Compiled twins of plain model modules, cached on disk under a digest of everything that enters them.
+
+The functions of the listed modules are copied with new globals in which the functions call each other's compiled
+twins; the plain ones stay as they are. Numba's own disk cache notices neither changed globals nor changed callees,
+so every digest has a folder of its own, and nothing in it is ever out of date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import EnumMeta
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from pymodel.engine.model import Model
+
+__all__ = ["CompiledModel", "cache_root", "compile_model", "model_digest", "normalise"]
+
+KEPT_DIGESTS = 12
+"""How many digests stay on disk; the longest unused go first."""
+
+_log = logging.getLogger(__name__)
+_lock = threading.RLock()
+_compiled: dict[tuple[str, str], CompiledModel] = {}
+_engines: dict[str, Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """The compiled functions of one model; `_kernels.py` says what they do.
+
+    `digest` names everything that enters the code, `cache` the folder where it is kept (None: nowhere).
+    """
+
+    digest: str
+    cache: Path | None
+    expand: Any
+    step: Any
+    insert: Any
+    intern: Any
+    move_table: Any
+    move_directory: Any
+    repack: Any
+
+    def compilations(self) -> int:
+        """How many machine-code versions of the model's functions exist in this process."""
+        return sum(len(dispatcher.signatures) for dispatcher in (self.expand, self.step))
+
+
+def cache_root() -> Path:
+    """The folder of the compile cache: `$RESUME_CONTRACT_CACHE`, else one under the user's cache folder."""
+    chosen = os.environ.get("RESUME_CONTRACT_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "resume-contract"
+
+
+def normalise(config: Any) -> Any:
+    """`config` with ints as int and arrays as writable C-ordered copies, so that its numba type never varies."""
+    values = []
+    for value in config:
+        if isinstance(value, np.ndarray):
+            values.append(np.array(value, order="C", copy=True))
+        elif isinstance(value, int | np.integer):
+            values.append(int(value))
+        else:
+            values.append(value)
+    return type(config)(*values)
+
+
+def model_digest(model: Model) -> str:
+    """A digest of the code of the model and the engine and of the versions that translate them."""
+    import llvmlite
+    import llvmlite.binding
+    import numba
+
+    from pymodel.engine import _intrinsics, _kernels, rows
+
+    sources: list[object] = [
+        sys.version,
+        np.__version__,
+        numba.__version__,
+        llvmlite.__version__,
+        llvmlite.binding.get_host_cpu_name(),
+        numba.config.OPT,
+        _describe_modules([_kernels, _intrinsics, rows]),
+        _describe_modules(model.modules),
+        _describe_type(model.config),
+    ]
+    return hashlib.sha256(repr(sources).encode()).hexdigest()[:24]
+
+
+def compile_model(model: Model) -> CompiledModel:
+    """The compiled functions of `model`, from memory, from disk or new.
+
+    Compilation itself happens at their first call. Models that differ only in values (their config, their record's
+    width) share them.
+    """
+    digest = model_digest(model)
+    root = cache_root()
+    with _lock:
+        found = _compiled.get((digest, str(root)))
+        if found is None:
+            found = _build(model, digest, root)
+            _compiled[digest, str(root)] = found
+        return found
+
+
+def _build(model: Model, digest: str, root: Path) -> CompiledModel:
+    from pymodel.engine import _kernels, rows
+
+    folder = _open_folder(root / "numba", digest)
+    engine = _twins([_kernels], {}, {})
+    model_twins = _twins([*model.modules, rows], {id(rows.copy_row): _helper(_copy_row)}, {})
+    roles = {name: model_twins[id(model.function(name))] for name in ("Next", "Check", "Sometimes")}
+
+    def entry(name: str) -> Any:
+        plain = getattr(_kernels, name)
+        namespace = {**engine[id(plain)].py_func.__globals__, **roles}
+        return _dispatcher(_copy(plain, namespace), folder)
+
+    names = ("expand", "step", "insert", "intern", "move_table", "move_directory", "repack")
+    return CompiledModel(digest, folder, **{name: entry(name) for name in names})
+
+
+def _copy_row(out: Any, row: Any, state: Any) -> None:
+    for j in range(state.shape[0]):
+        out[row, j] = state[j]
+
+
+def _twins(modules: Iterable[ModuleType], given: dict[int, Any], extra: Mapping[str, Any]) -> dict[int, Any]:
+    """Dispatchers for all functions of the modules, by the id of the plain function."""
+    modules = list(dict.fromkeys(modules))
+    twin_modules = {id(module): ModuleType(module.__name__) for module in modules}
+    twins = dict(given)
+    for module in modules:
+        namespace = twin_modules[id(module)].__dict__
+        for value in vars(module).values():
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and id(value) not in twins:
+                twins[id(value)] = _helper(_copy(value, namespace))
+    for module in modules:
+        namespace = twin_modules[id(module)].__dict__
+        for name, value in vars(module).items():
+            namespace[name] = twins.get(id(value)) or twin_modules.get(id(value)) or value
+        namespace.update(extra)
+    return twins
+
+
+def _copy(function: FunctionType, namespace: dict[str, Any]) -> FunctionType:
+    twin = FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__ = function.__qualname__
+    twin.__module__ = function.__module__
+    return twin
+
+
+def _helper(function: Callable[..., Any]) -> Any:
+    """A dispatcher for a function that only compiled code calls."""
+    from numba import njit
+
+    return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
+    """A dispatcher for a function that Python calls, kept in `folder`."""
+    from numba import njit
+
+    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    if folder is not None:
+        from pymodel.engine._disk_cache import disk_cache
+
+        dispatcher._cache = disk_cache(function, folder)
+    return dispatcher
+
+
+def _open_folder(parent: Path, digest: str) -> Path | None:
+    """The folder for a digest, marked as just used; None if it cannot be written."""
+    folder = parent / digest
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".used-{os.getpid()}"
+        probe.touch()
+        os.replace(probe, folder / ".used")
+    except OSError as error:
+        _log.debug("compiling without a cache: %s", error)
+        return None
+    _prune(parent, folder)
+    return folder
+
+
+def _prune(parent: Path, current: Path) -> None:
+    """Remove the digests that were not used for longest. A process that still uses one has it in memory."""
+
+    def used(folder: Path) -> float:
+        try:
+            return (folder / ".used").stat().st_mtime
+        except OSError:
+            return 0.0
+
+    with suppress(OSError):
+        others = [folder for folder in parent.iterdir() if folder.is_dir() and folder != current]
+        others.sort(key=used, reverse=True)
+        for folder in others[KEPT_DIGESTS - 1 :]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# --- what enters the digest -----------------------------------------------------------------------------------------
+
+
+def _describe_modules(modules: Iterable[ModuleType]) -> list[object]:
+    """The code of every function and the value of every global it names.
+
+    Taken from what is loaded, not from the files, which may have changed since.
+    """
+    seen: list[object] = []
+    for module in modules:
+        functions = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__
+        ]
+        seen.append(module.__name__)
+        for function in functions:
+            seen.append((function.__qualname__, repr(function.__defaults__), _describe_code(function.__code__)))
+            for name in sorted(_names(function.__code__)):
+                if name in function.__globals__:
+                    seen.append((name, _describe_value(function.__globals__[name])))
+    return seen
+
+
+def _names(code: CodeType) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names(constant)
+    return names
+
+
+def _describe_code(code: CodeType) -> object:
+    constants = [_describe_code(k) if isinstance(k, CodeType) else repr(k) for k in code.co_consts]
+    # The first line is part of the name under which numba files the machine code.
+    return (
+        code.co_name,
+        code.co_firstlineno,
+        code.co_code.hex(),
+        code.co_exceptiontable.hex(),
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_argcount,
+        constants,
+    )
+
+
+def _describe_value(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), value.shape, value.tobytes().hex())
+    if isinstance(value, FunctionType):
+        return ("function", value.__module__, value.__qualname__)
+    if isinstance(value, ModuleType):
+        if value.__name__.partition(".")[0] in ("numpy", "numba", "llvmlite", "math"):
+            return ("module", value.__name__)
+        constants = {k: repr(v) for k, v in vars(value).items() if isinstance(v, int | float | str | tuple)}
+        constants.pop("__file__", None)
+        constants.pop("__cached__", None)
+        return ("module", value.__name__, sorted(constants.items()))
+    if isinstance(value, EnumMeta):
+        return ("enum", value.__qualname__, [(m.name, repr(m.value)) for m in value])  # type: ignore[var-annotated]
+    if isinstance(value, type):
+        return ("type", value.__qualname__, getattr(value, "_fields", ()))
+    return (type(value).__qualname__, repr(value))
+
+
+def _describe_type(config: Any) -> object:
+    """The types of the config's fields, not their values."""
+    kinds = [
+        (name, str(value.dtype), value.ndim) if isinstance(value, np.ndarray) else (name, type(value).__name__)
+        for name, value in zip(config._fields, normalise(config), strict=True)
+    ]
+    return (type(config).__qualname__, kinds)
