@@ -1,6 +1,14 @@
 """The errors this package raises."""
 
-__all__ = ["JarError", "JavaError", "OracleError", "PlusCalError", "SpecError", "TLCError", "ValueSyntaxError"]
+__all__ = [
+    "JarError",
+    "JavaError",
+    "OracleError",
+    "PlusCalError",
+    "SpecError",
+    "TLCError",
+    "ValueSyntaxError",
+]
 
 
 class TLCError(RuntimeError):
