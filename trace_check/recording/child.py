@@ -1,0 +1,47 @@
+"""The process under test: does one job and ends; ``python -m trace_check.recording.child JOB``."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from trace_check.errors import RecordingError
+from trace_check.recording import points
+from trace_check.recording.log import EventLog
+from trace_check.recording.probe import Probe
+from trace_check.recording.sink import open_sink
+from trace_check.recording.system import RECORDER_FAILED, Job, load_system
+
+__all__ = ["main"]
+
+
+def main(argv: list[str]) -> int:
+    """Do the job of the file ``argv[0]``.
+
+    Returns:
+        0 when the action came back, 1 when the framework raised (the log says so),
+        :data:`~trace_check.recording.system.RECORDER_FAILED` when the recorder failed.
+    """
+    job = msgspec.json.decode(Path(argv[0]).read_bytes(), type=Job)
+    system = load_system(job.system)
+    probe = Probe(job.stops, job.ask, job.reply)
+    with EventLog(Path(job.log), job.actor, job.thread) as log:
+        sink = open_sink("keyed" if job.sink == "keyed" else "plain", Path(job.folder), log)
+        probe.reach(points.STARTED)
+        try:
+            system.run(job, log, sink, probe)
+        except RecordingError as error:
+            print(error, file=sys.stderr)
+            return RECORDER_FAILED
+        except Exception as error:
+            traceback.print_exc()
+            log.emit("resume_failed", error=type(error).__name__)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,142 @@
+"""The event log that the processes of one recording share: JSON Lines, appended to in single writes."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import msgspec
+
+from trace_check.errors import RecordingError
+from trace_check.events import EVENT_TYPES, ROOT_BRANCH, AnyEvent, Event, Header, encode_line
+
+__all__ = ["EventLog", "Operation", "create_log", "drop_torn_tail", "read_events"]
+
+_DECODER: Final = msgspec.json.Decoder(Header | AnyEvent)
+
+
+class Operation:
+    """An operation whose begin line is written; :meth:`end` writes the other."""
+
+    def __init__(self, log: EventLog, op: str, begin: Event) -> None:
+        self._log = log
+        self._begin = begin
+        self.op = op
+
+    def end(self, **fields: Any) -> Event:
+        """Write the end line: the begin's fields, with those known only now.
+
+        Args:
+            fields: what the end adds to the begin, or has otherwise.
+        """
+        begin = self._begin
+        carried = {
+            name: getattr(begin, name)
+            for name in begin.__struct_fields__
+            if name not in ("seq", "t", "phase", "op") and getattr(begin, name) is not msgspec.UNSET
+        }
+        return self._log._write(type(begin), carried | fields | {"phase": "end", "op": self.op})
+
+
+class EventLog:
+    """One actor's pen on the shared log.
+
+    Args:
+        path: the log, made by :func:`create_log`.
+        actor: this process incarnation.
+        thread: the workflow instance that its events are about.
+        first_seq: the seq of its first line; above 1 when a parent goes on in place of a dead child.
+
+    Safe to use from several threads: a line's number and time are taken under the lock under which it is
+    written, so the actor's lines reach the file in their order. No lock is held between two lines.
+
+    Attributes:
+        branch: the branch of events that name none; a recorder sets it when it learns where it is.
+    """
+
+    def __init__(self, path: Path, actor: str, thread: str, *, first_seq: int = 1) -> None:
+        self.actor = actor
+        self.thread = thread
+        self.branch = ROOT_BRANCH
+        self._lock = threading.Lock()
+        self._seq = first_seq - 1
+        self._ops = 0
+        self._fd = os.open(path, os.O_WRONLY | os.O_APPEND)
+
+    def __enter__(self) -> EventLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the log takes no more lines."""
+        os.close(self._fd)
+
+    def emit(self, kind: str, **fields: Any) -> Event:
+        """Write an event that is one line; returns it.
+
+        Args:
+            kind: the event's kind.
+            fields: its own fields, and ``branch`` where it is not the current one.
+        """
+        return self._write(EVENT_TYPES[kind], fields)
+
+    def begin(self, kind: str, **fields: Any) -> Operation:
+        """Write the begin line of an operation, just before its durable call."""
+        with self._lock:
+            self._ops += 1
+            op = f"{self.actor}.{self._ops}"
+        record = self._write(EVENT_TYPES[kind], fields | {"phase": "begin", "op": op})
+        return Operation(self, op, record)
+
+    def _write(self, kind: type[Event], fields: dict[str, Any]) -> Event:
+        with self._lock:
+            self._seq += 1
+            common = {"thread": self.thread, "branch": self.branch, "actor": self.actor}
+            record = kind(**(common | fields | {"seq": self._seq, "t": time.monotonic_ns()}))
+            _append(self._fd, encode_line(record))
+        return record
+
+
+def create_log(path: Path, header: Header) -> None:
+    """Make a new log with its header; an existing one is refused with FileExistsError."""
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+    try:
+        _append(fd, encode_line(header))
+    finally:
+        os.close(fd)
+
+
+def read_events(path: Path) -> list[Event]:
+    """The whole lines of a log that is still being written, its header left out."""
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [record for line in lines if isinstance(record := _DECODER.decode(line), Event)]
+
+
+def drop_torn_tail(path: Path) -> bool:
+    """Cut a last line without a newline off the log; to be called only while no process writes to it.
+
+    A process killed in the middle of a write leaves such a line: the event was not logged. Returns whether
+    there was one.
+    """
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole == len(data):
+        return False
+    with path.open("r+b") as file:
+        file.truncate(whole)
+    return True
+
+
+def _append(fd: int, line: bytes) -> None:
+    written = os.write(fd, line)
+    if written != len(line):
+        what = f"the event log took {written} of {len(line)} bytes of a line"
+        raise RecordingError(what, "free space on the disk and record again")

@@ -1,0 +1,5 @@
+"""One module for each system under test; each is imported only when it is asked for."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
