@@ -11,7 +11,30 @@ from .errors import SpecError
 __all__ = ["Config", "read_config"]
 
 _KEYWORDS = frozenset(
-    ["CONSTANT", "CONSTANTS", "CONSTRAINT", "CONSTRAINTS", "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS", "ACTION-CONSTRAINT", "ACTION-CONSTRAINTS", "INVARIANT", "INVARIANTS", "INIT", "NEXT", "VIEW", "SYMMETRY", "SPECIFICATION", "PROPERTY", "PROPERTIES", "TYPE", "TYPE_CONSTRAINT", "CHECK_DEADLOCK", "POSTCONDITION", "ALIAS"]
+    [
+        "CONSTANT",
+        "CONSTANTS",
+        "CONSTRAINT",
+        "CONSTRAINTS",
+        "ACTION_CONSTRAINT",
+        "ACTION_CONSTRAINTS",
+        "ACTION-CONSTRAINT",
+        "ACTION-CONSTRAINTS",
+        "INVARIANT",
+        "INVARIANTS",
+        "INIT",
+        "NEXT",
+        "VIEW",
+        "SYMMETRY",
+        "SPECIFICATION",
+        "PROPERTY",
+        "PROPERTIES",
+        "TYPE",
+        "TYPE_CONSTRAINT",
+        "CHECK_DEADLOCK",
+        "POSTCONDITION",
+        "ALIAS",
+    ]
 )
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w!-]+|[^\s\w]')
 _DEADLOCK = re.compile(r"\bCHECK_DEADLOCK\s+(\w+)")

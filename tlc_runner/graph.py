@@ -107,7 +107,9 @@ def read_dot(lines: Iterable[str]) -> nx.MultiDiGraph:
         raise SpecError("the dump holds no state: it must come from -dump dot,actionlabels")
     for (source, target, action), count in counts.items():
         if source not in graph or target not in graph:
-            raise SpecError(f"the dump does not describe state {target if source in graph else source}: it is cut off")
+            raise SpecError(
+                f"the dump does not describe state {target if source in graph else source}: it is cut off"
+            )
         graph.add_edge(source, target, key=action, action=action, count=count)
     return graph
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .outcome import Finding, Outcome
 
-__all__ = ["one_line"]
+__all__ = ["one_line", "syntax_line"]
 
 _NOISE = (
     "TLC threw an unexpected exception.",
@@ -16,6 +16,7 @@ _NOISE = (
     "See the User Output or TLC Console for clues to what happened.",
 )
 _MISSING = re.compile(r"Cannot find source file for module (\w+)(?: imported in module (\w+))?")
+_NO_FILE = re.compile(r"File does not exist: (?:.*[/\\\\])?(\w+)\.tla while looking")
 _PLACE = re.compile(r"line (\d+), col(?:umn)? (\d+)")
 _MODULE = re.compile(r"of module (\w+)|parse module (\w+) from|in file (\w+)")
 _LIMIT = 300
@@ -43,7 +44,7 @@ def one_line(
         case Outcome.DEADLOCK:
             return f"{spec.name}: deadlock: a reachable state has no successor"
         case Outcome.PARSE_ERROR:
-            return _syntax_line(spec, syntax_text)
+            return syntax_line(spec, syntax_text)
         case Outcome.BAD_CONFIG:
             if "unrecognized option" in text or text.startswith("Error:"):
                 return f"{spec.name}: TLC refuses its arguments: {text}"
@@ -67,16 +68,23 @@ def _squeeze(text: str) -> str:
     return text if len(text) <= _LIMIT else f"{text[:_LIMIT]}…"
 
 
-def _syntax_line(spec: Path, syntax_text: Sequence[str]) -> str:
+def syntax_line(spec: Path, syntax_text: Sequence[str]) -> str:
     """Names the place of a syntax or semantic error, or the module that is missing."""
     text = "\n".join(syntax_text)
-    files = {Path(name).stem: Path(name) for name in re.findall(r"^Parsing file (.+\.tla)\s*$", text, re.M)}
+    files = {
+        Path(name).stem: Path(name)
+        for name in re.findall(r"^Parsing (?:file|module \w+ in file) (.+\.tla)\s*$", text, re.M)
+    }
     if missing := _MISSING.search(text):
         module, importer = missing[1], missing[2] or spec.stem
         path = files.get(importer, spec)
         return f"{path}: module {module}, which {importer} uses, was not found: add its folder to the module path"
+    if no_file := _NO_FILE.search(text):
+        return f"{spec}: module {no_file[1]} was not found: add its folder to the module path"
     complaints = [
-        line for line in syntax_text if not re.match(r"Parsing file |Semantic processing of module ", line)
+        line
+        for line in syntax_text
+        if not re.match(r"Parsing (?:file|module) |Semantic processing of module |Starting\.\.\. ", line)
     ]
     body = "\n".join(complaints).partition("Residual stack trace follows")[0]
     place = _PLACE.search(body)
