@@ -33,6 +33,18 @@ class Plan:
             self.layers.append(layer)
         self.last_step = self.nodes[self.layers[-1][-1]][-1].step
 
+    def before(self, step: str, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Of the outcomes in a step's own unit, those of the steps that come before it.
+
+        Args:
+            step: the step.
+            own: outcomes of steps of its unit.
+        """
+        earlier: dict[str, Any] = {}
+        for name in self.steps[step].after:
+            earlier |= {name: own[name]} | self.before(name, own)
+        return earlier
+
     def sealed_by(self, checkpoint: Mapping[str, Any], parent: Mapping[str, Any] | None) -> list[str]:
         """The nodes that ran between two checkpoints, by the versions of the channels that each has seen."""
         before = parent["versions_seen"] if parent is not None else {}

@@ -130,7 +130,7 @@ class RecordingSaver(SqliteSaver):
         line = self.line(thread, wanted)
         branch = session.branches.of_head(line)
         if wanted is not None and line:
-            config = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+            config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
             known = sorted(item.checkpoint["id"] for item in super().list(config))
             if session.branches.heads(known)[branch] != wanted:
                 sealed = self._sealed_ids(line)
@@ -248,7 +248,7 @@ def _node(session: Session, node: str) -> Any:
         own: dict[str, Any] = {}
         for step in plan.nodes[node]:
             name = step.step
-            digest = _digest(sorted((content | own).items()))
+            digest = _digest(sorted((content | plan.before(name, own)).items()))
             if step.kind == "gate":
                 # Raises the first time round; it returns only once there is an answer.
                 value = interrupt({"gate": name})
