@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pymodel.engine._intrinsics import load64, prefetch, store64
+from pymodel.engine._intrinsics import BLOCK, differences, fold, load64, lowest_bit, prefetch, store64
 
 __all__ = [
     "CAPACITY_ERROR",
@@ -71,15 +71,13 @@ PEEK_AHEAD = 12
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW_32 = np.uint64(0xFFFFFFFF)
 HIGH_32 = np.uint64(0xFFFFFFFF00000000)
 PARTITION_MASK = np.uint64(PARTITIONS - 1)
 MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_3 = np.uint64(0x94D049BB133111EB)
-S_27 = np.uint64(27)
-S_29 = np.uint64(29)
-S_31 = np.uint64(31)
 S_32 = np.uint64(32)
 S_44 = np.uint64(44)
 S_12 = np.uint64(12)
@@ -90,7 +88,8 @@ S_4 = np.uint64(4)
 class Interner(NamedTuple):
     """The interned components.
 
-    start, length: where component p lies in the record, in bytes; words: its length in 8-byte words;
+    start, stop: where component p lies in the record, in bytes; owner: which component each byte of the
+    record belongs to; words: the component's length in 8-byte words;
     tail: which bits of its last word belong to it. Its contents live in `heap` from `base[p]`, one every
     `stride[p]` words: the hash, then the bytes padded with zeros. `count[p]` ids are given out (0 is never
     used), `capacity[p]` fit the region. `directory` is an open-addressing table of
@@ -98,6 +97,8 @@ class Interner(NamedTuple):
     """
 
     start: I64
+    stop: I64
+    owner: I64
     words: I64
     tail: U64
     stride: I64
@@ -117,29 +118,38 @@ class Layout(NamedTuple):
 
 
 def content_hash(memory: U8, at: int, component: int, words: int, tail: np.uint64) -> np.uint64:
-    """The hash of the component whose bytes start at `at`; 8 bytes after `memory`'s last may be read."""
+    """The hash of the component whose bytes start at `at`; 7 bytes after it may be read."""
     h = np.uint64(component + 1) * MIX_1
     for j in range(words - 1):
-        h = (h ^ load64(memory, at + 8 * j)) * MIX_2
-        h ^= h >> S_29
-    h = (h ^ (load64(memory, at + 8 * (words - 1)) & tail)) * MIX_3
-    h ^= h >> S_32
-    h *= MIX_2
-    h ^= h >> S_29
-    h *= MIX_1
-    return h ^ (h >> S_31)
+        h = fold(load64(memory, at + 8 * j) ^ h, MIX_2 ^ np.uint64(j))
+    h ^= load64(memory, at + 8 * (words - 1)) & tail
+    return fold(fold(h, MIX_3) ^ MIX_1, MIX_2)
 
 
-def find(interner: Interner, memory: U8, at: int, component: int, h: np.uint64) -> int:
-    """The id of the component whose bytes start at `at` and hash to `h`; 0 if it is not interned."""
-    directory = interner.directory
-    heap = interner.heap
+def after(count: int) -> np.uint64:
+    """A mask without the lowest `count` of the 64 bits."""
+    return ALL << np.uint64(count) if count < BLOCK else ZERO
+
+
+def find(
+    directory: U64,
+    heap: U64,
+    memory: U8,
+    at: int,
+    component: int,
+    h: np.uint64,
+    last: int,
+    tail: np.uint64,
+    base: int,
+    stride: int,
+) -> int:
+    """The id of the component whose bytes start at `at` and hash to `h`; 0 if it is not interned.
+
+    Takes no `Interner`: passing nine arrays costs more than looking the content up. `last` is the position of
+    the component's last word; the rest is as in `Interner`.
+    """
     wrap = directory.shape[0] - 1
     wanted = ((h >> S_44) << S_12) | np.uint64(component)
-    last = interner.words[component] - 1
-    tail = interner.tail[component]
-    base = interner.base[component]
-    stride = interner.stride[component]
     slot = np.int64(h & LOW_32) & wrap
     while True:
         entry = directory[slot]
@@ -175,6 +185,11 @@ def expand(
     flat: U8,
     labels: NDArray[np.int32],
     ids: I64,
+    change_part: I64,
+    change_at: I64,
+    change_hash: U64,
+    change_id: I64,
+    change_end: I64,
     recent: U64,
     emitted: U64,
     order: NDArray[np.uint16],
@@ -194,11 +209,14 @@ def expand(
     `slow` whole. `recent` is a lossy memory of keys this worker has emitted: they need not be emitted again.
     """
     start = interner.start
+    stop = interner.stop
+    owner = interner.owner
     spans = interner.words
     tails = interner.tail
     strides = interner.stride
     bases = interner.base
     heap = interner.heap
+    directory = interner.directory
     word = layout.word
     shift = layout.shift
     mask = layout.mask
@@ -252,6 +270,9 @@ def expand(
                 report[ERROR_VALUE] = successors
                 break
         considered += successors
+        # Three passes, so that the processor can work on several successors at a time: a branch it guesses wrong
+        # costs little where it depends on little. First what changed, then its id, then the keys.
+        changes = 0
         for r in range(successors):
             action = np.int64(labels[r, 0])
             if action < 0 or action >= actions:
@@ -264,50 +285,65 @@ def expand(
                 report[ERROR] = CAPACITY_ERROR
                 report[ERROR_VALUE] = flat[begin]
                 break
+            looked_at = 0  # the end of the last component that was noted
+            for block in range(0, width, BLOCK):
+                bits = differences(flat, begin + block, padded, block)
+                if width - block < BLOCK:
+                    bits &= (ONE << np.uint64(width - block)) - ONE
+                if looked_at > block:
+                    bits &= after(looked_at - block)
+                while bits != ZERO:
+                    p = owner[block + lowest_bit(bits)]
+                    change_part[changes] = p
+                    change_hash[changes] = content_hash(flat, begin + start[p], p, spans[p], tails[p])
+                    change_at[changes] = begin + start[p]
+                    changes += 1
+                    looked_at = stop[p]
+                    bits &= after(looked_at - block)
+            change_end[r] = changes
+        if report[ERROR] != 0:
+            break
+        for i in range(changes):
+            p = change_part[i]
+            change_id[i] = find(
+                directory, heap, flat, change_at[i], p, change_hash[i], spans[p] - 1, tails[p], bases[p], strides[p]
+            )
+        change = 0
+        for r in range(successors):
+            end = change_end[r]
+            if change == end:
+                continue
             for q in range(words):
                 emitted[emissions, q] = keys[row + q]
             h = parent_hash
-            changed = False
             known = True
-            for p in range(components):
-                at = start[p]
-                end = 8 * (spans[p] - 1)
-                different = (load64(flat, begin + at + end) ^ load64(padded, at + end)) & tails[p]
-                for j in range(0, end, 8):
-                    different |= load64(flat, begin + at + j) ^ load64(padded, at + j)
-                if different != ZERO:
-                    changed = True
-                    part = content_hash(flat, begin + at, p, spans[p], tails[p])
-                    number = find(interner, flat, begin + at, p, part)
-                    if number == 0:
-                        known = False
-                        break
-                    h ^= part ^ heap[bases[p] + ids[p] * strides[p]]
-                    emitted[emissions, word[p]] ^= np.uint64(number ^ ids[p]) << shift[p]
-            if not changed:
-                continue
-            meta = (np.uint64(current - first) << S_16) | (np.uint64(action) << S_4)
+            while change < end:
+                p = change_part[change]
+                number = change_id[change]
+                known &= number != 0
+                h ^= change_hash[change] ^ heap[bases[p] + ids[p] * strides[p]]
+                emitted[emissions, word[p]] ^= np.uint64(number ^ ids[p]) << shift[p]
+                change += 1
+            meta = (np.uint64(current - first) << S_16) | (np.uint64(labels[r, 0]) << S_4)
             if not known:
+                begin = r * width
                 for j in range(width):
                     slow[slows, j] = flat[begin + j]
                 slow_meta[slows] = meta
                 slows += 1
                 continue
             place = (np.int64(h >> S_4) & recent_wrap) * words
-            same = True
+            different = ZERO
             for q in range(words):
-                if recent[place + q] != emitted[emissions, q]:
-                    same = False
-                    recent[place + q] = emitted[emissions, q]
-            if same:
-                continue
+                different |= recent[place + q] ^ emitted[emissions, q]
+                recent[place + q] = emitted[emissions, q]
             partition = np.int64(h & PARTITION_MASK)
             emitted[emissions, words] = (h & HIGH_32) | meta | np.uint64(partition)
             order[partition, fill[partition]] = emissions
-            fill[partition] += 1
-            emissions += 1
-        if report[ERROR] != 0:
-            break
+            # Without a branch, which would be guessed wrong half the time: a repetition is overwritten by the next.
+            fresh = np.int64(different != ZERO)
+            fill[partition] += fresh
+            emissions += fresh
         current += 1
     report[DONE] = current
     report[EMITTED] = emissions
@@ -358,7 +394,8 @@ def intern(
             at = begin + interner.start[p]
             span = interner.words[p]
             part = content_hash(flat, at, p, span, interner.tail[p])
-            number = find(interner, flat, at, p, part)
+            base = interner.base[p]
+            number = find(directory, heap, flat, at, p, part, span - 1, interner.tail[p], base, interner.stride[p])
             if number == 0:
                 number = interner.count[p] + 1
                 if number >= interner.capacity[p]:
@@ -423,22 +460,24 @@ def insert(
     for chunk in range(cursor[0], chunks):
         total = fill[chunk, partition]
         base = parent_base[chunk]
+        rows = emitted[chunk]
+        listed = order[chunk, partition]
         for ahead in range(position, total + LOOK_AHEAD):
             # Three stages, some successors apart, so that several cache misses are under way at a time.
             if ahead < total:
-                meta = emitted[chunk, order[chunk, partition, ahead], words]
+                meta = rows[listed[ahead], words]
                 prefetch(table, np.int64(meta >> down))
             peek = ahead - LOOK_AHEAD + PEEK_AHEAD
             if position <= peek < total:
-                meta = emitted[chunk, order[chunk, partition, peek], words]
+                meta = rows[listed[peek], words]
                 entry = table[np.int64(meta >> down)]
                 if (entry ^ meta) >> S_32 == ZERO:
                     prefetch(keys, np.int64((entry & LOW_32) - ONE) * words)
             now = ahead - LOOK_AHEAD
             if now < position:
                 continue
-            e = np.int64(order[chunk, partition, now])
-            meta = emitted[chunk, e, words]
+            e = np.int64(listed[now])
+            meta = rows[e, words]
             tag = meta & HIGH_32
             slot = np.int64(meta >> down)
             found = False
@@ -450,7 +489,7 @@ def insert(
                     at = np.int64((entry & LOW_32) - ONE) * words
                     found = True
                     for q in range(words):
-                        if keys[at + q] != emitted[chunk, e, q]:
+                        if keys[at + q] != rows[e, q]:
                             found = False
                             break
                     if found:
@@ -464,7 +503,7 @@ def insert(
                 cursor[2] = count
                 return False
             for q in range(words):
-                keys[count * words + q] = emitted[chunk, e, q]
+                keys[count * words + q] = rows[e, q]
             if base < 0:
                 parents[count] = np.uint32(NO_PARENT)
             else:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pymodel.engine._intrinsics import BLOCK
 from pymodel.engine._kernels import (
     CAPACITY_ERROR,
     DONE,
@@ -71,14 +72,20 @@ class _Worker:
     """What one thread writes to while it expands."""
 
     def __init__(self, model: Model, words: int) -> None:
-        self.padded = np.zeros(model.width + 8, np.uint8)
+        self.padded = np.zeros(model.width + BLOCK, np.uint8)
         self.state = self.padded[: model.width]
         # Twice the rows: a model that writes too many is found out before it does harm.
-        self.flat = np.zeros(2 * model.fanout * model.width + 8, np.uint8)
+        self.flat = np.zeros(2 * model.fanout * model.width + BLOCK, np.uint8)
         self.out = self.flat[: model.fanout * model.width].reshape(model.fanout, model.width)
         self._labels = np.zeros((2 * model.fanout, model.label_width), np.int32)
         self.labels = self._labels[: model.fanout]
         self.ids = np.zeros(len(model.components), np.int64)
+        changes = model.fanout * len(model.components)
+        self.change_part = np.zeros(changes, np.int64)
+        self.change_at = np.zeros(changes, np.int64)
+        self.change_hash = np.zeros(changes, np.uint64)
+        self.change_id = np.zeros(changes, np.int64)
+        self.change_end = np.zeros(model.fanout, np.int64)
         self.generated = np.zeros(len(model.actions), np.int64)
         self.forget(words)
 
@@ -305,6 +312,11 @@ class Search:
             worker.flat,
             worker.labels,
             worker.ids,
+            worker.change_part,
+            worker.change_at,
+            worker.change_hash,
+            worker.change_id,
+            worker.change_end,
             worker.recent,
             self._emitted[j],
             self._order[j],

@@ -19,7 +19,7 @@ __all__ = ["Partition", "StateStore"]
 
 FIRST_STATES = 512
 FIRST_CONTENTS = 16
-FIRST_DIRECTORY = 1024
+FIRST_DIRECTORY = 4096
 FIRST_FIELD = 4
 MOST_STATES = (NO_PARENT >> PARTITION_BITS) - 1
 LOAD = 0.7
@@ -100,6 +100,8 @@ class StateStore:
         self._lengths = length
         self.interner = Interner(
             start=start,
+            stop=start + length,
+            owner=np.repeat(np.arange(len(start)), length),
             words=words,
             tail=tail,
             stride=stride,
@@ -122,7 +124,7 @@ class StateStore:
     @property
     def directory_room(self) -> int:
         """How many contents the directory may hold before it must grow."""
-        return len(self.interner.directory) // 2
+        return len(self.interner.directory) // 4
 
     def __len__(self) -> int:
         return sum(partition.count for partition in self.partitions)

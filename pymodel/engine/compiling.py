@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import EnumMeta
@@ -33,7 +33,6 @@ KEPT_DIGESTS = 12
 _log = logging.getLogger(__name__)
 _lock = threading.RLock()
 _compiled: dict[tuple[str, str], CompiledModel] = {}
-_engines: dict[str, Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,8 @@ def _build(model: Model, digest: str, root: Path) -> CompiledModel:
     from pymodel.engine import _kernels, rows
 
     folder = _open_folder(root / "numba", digest)
-    engine = _twins([_kernels], {}, {})
-    model_twins = _twins([*model.modules, rows], {id(rows.copy_row): _helper(_copy_row)}, {})
+    engine = _twins([_kernels], {}, _inline_helper)
+    model_twins = _twins([*model.modules, rows], {id(rows.copy_row): _helper(_copy_row)}, _helper)
     roles = {name: model_twins[id(model.function(name))] for name in ("Next", "Check", "Sometimes")}
 
     def entry(name: str) -> Any:
@@ -143,7 +142,7 @@ def _copy_row(out: Any, row: Any, state: Any) -> None:
         out[row, j] = state[j]
 
 
-def _twins(modules: Iterable[ModuleType], given: dict[int, Any], extra: Mapping[str, Any]) -> dict[int, Any]:
+def _twins(modules: Iterable[ModuleType], given: dict[int, Any], compile_: Callable[..., Any]) -> dict[int, Any]:
     """Dispatchers for all functions of the modules, by the id of the plain function."""
     modules = list(dict.fromkeys(modules))
     twin_modules = {id(module): ModuleType(module.__name__) for module in modules}
@@ -152,12 +151,11 @@ def _twins(modules: Iterable[ModuleType], given: dict[int, Any], extra: Mapping[
         namespace = twin_modules[id(module)].__dict__
         for value in vars(module).values():
             if isinstance(value, FunctionType) and value.__module__ == module.__name__ and id(value) not in twins:
-                twins[id(value)] = _helper(_copy(value, namespace))
+                twins[id(value)] = compile_(_copy(value, namespace))
     for module in modules:
         namespace = twin_modules[id(module)].__dict__
         for name, value in vars(module).items():
             namespace[name] = twins.get(id(value)) or twin_modules.get(id(value)) or value
-        namespace.update(extra)
     return twins
 
 
@@ -172,17 +170,31 @@ def _copy(function: FunctionType, namespace: dict[str, Any]) -> FunctionType:
 
 
 def _helper(function: Callable[..., Any]) -> Any:
-    """A dispatcher for a function that only compiled code calls."""
+    """A dispatcher for a function of a model, which only compiled code calls."""
     from numba import njit
 
     return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
-def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
-    """A dispatcher for a function that Python calls, kept in `folder`."""
+def _inline_helper(function: Callable[..., Any]) -> Any:
+    """A dispatcher for a small function of the engine, without reference counts: it never allocates."""
     from numba import njit
 
-    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    return njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=True,
+        _nrt=False,
+    )(function)
+
+
+def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
+    """A dispatcher for a function of the engine that Python calls, kept in `folder`."""
+    from numba import njit
+
+    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False)(function)
     if folder is not None:
         from pymodel.engine._disk_cache import disk_cache
 

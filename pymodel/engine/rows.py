@@ -21,4 +21,4 @@ def copy_row(out: NDArray[np.uint8], row: int, state: NDArray[Any]) -> None:
         row: which successor to fill.
         state: uint8[width], the state to start from.
     """
-    out[row] = state
+    out[row][:] = state  # a view of an array, or a bytearray of a list of rows
