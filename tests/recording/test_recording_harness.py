@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Literal
 
 import psutil
 import pytest
@@ -33,7 +34,7 @@ def _fake_in_children(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
 
-def answers(*values: str, meet_at: tuple[str, ...] = (), at: Literal[head, parked] = "head") -> Stage:
+def answers(*values: str, meet_at: tuple[str, ...] = (), at: Literal["head", "parked"] = "head") -> Stage:
     runs = [
         Run(actor=f"p{number}", action=Answering(gate="g", value=value, delivery=f"d{number}", at=at))
         for number, value in enumerate(values, start=2)

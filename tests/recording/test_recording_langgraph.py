@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from trace_check.events import (
     EffectFired,
     Forked,
     GatePassed,
+    Header,
     Parked,
     ProgramStep,
     ProgramUnit,
@@ -41,9 +40,11 @@ KEPT = Path(__file__).parents[2] / "results" / "traces" / f"langgraph-{PINNED}"
 
 
 def _missing() -> str | None:
-    if importlib.util.find_spec("langgraph") is None:
-        return "LangGraph is not installed: pip install '.[langgraph]' to run these"
-    found = importlib.metadata.version("langgraph")
+    try:
+        found = importlib.metadata.version("langgraph")
+        importlib.metadata.version("langgraph-checkpoint-sqlite")
+    except importlib.metadata.PackageNotFoundError:
+        return "LangGraph is not installed: pip install '.[langgraph]' (the extra langgraph) to run these"
     return None if found == PINNED else f"langgraph {found} is installed, the traces are of {PINNED}"
 
 
@@ -158,8 +159,6 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     )
 
 
-Act = Callable[..., None]
-
 PARALLEL = [
     ProgramUnit(
         name="both",
@@ -182,8 +181,6 @@ class InProcess:
         self.program = program
         self.log = folder / "log.jsonl"
         self._actors = 0
-        from trace_check.events import Header
-
         header = Header(
             v=1,
             system="s",
