@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from pymodel.engine.errors import CapacityError, EngineError, LimitError, MemoryLimitError, ModelError
 from pymodel.engine.explorer import ActionCount, Exploration, Found, Progress, explore
+from pymodel.engine.graph import state_graph
 from pymodel.engine.model import Label, Model, Record, Successor
 from pymodel.engine.rows import copy_row
+from pymodel.engine.stepping import stepper
+from pymodel.engine.traces import Difference, Step, Trace, counterexample, steps_of, trace_to, witness
+from pymodel.engine.values import FrozenDict, changed, decoded, freeze, render_value
+from pymodel.engine.walk import WalkStep, random_walk
 
 __all__ = [
     "ActionCount",
     "CapacityError",
+    "Difference",
     "EngineError",
     "Exploration",
     "Found",
+    "FrozenDict",
     "Label",
     "LimitError",
     "MemoryLimitError",
@@ -24,7 +31,21 @@ __all__ = [
     "ModelError",
     "Progress",
     "Record",
+    "Step",
     "Successor",
+    "Trace",
+    "WalkStep",
+    "changed",
     "copy_row",
+    "counterexample",
+    "decoded",
     "explore",
+    "freeze",
+    "random_walk",
+    "render_value",
+    "state_graph",
+    "stepper",
+    "steps_of",
+    "trace_to",
+    "witness",
 ]

@@ -1,0 +1,41 @@
+"""One step of a model, by its plain or its compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pymodel.engine.model import Model, Record, Successor
+
+__all__ = ["stepper"]
+
+
+def stepper(model: Model, *, compiled: bool) -> Callable[[Record], list[Successor]]:
+    """A function from a state to all its transitions, in the order `Next` gives them.
+
+    With `compiled` False it is `model.successors`, and numba is not imported. Both raise the same errors. The
+    compiled one has buffers of its own: use one in each thread.
+    """
+    if not compiled:
+        return model.successors
+    from pymodel.engine.compiling import compile_model, normalise
+
+    step = compile_model(model).step
+    config = normalise(model.config)
+    # Twice the rows: a model that writes too many is found out before it does harm.
+    out = np.zeros((2 * model.fanout, model.width), np.uint8)[: model.fanout]
+    labels = np.zeros((2 * model.fanout, model.label_width), np.int32)[: model.fanout]
+    state = np.zeros(model.width, np.uint8)
+
+    def successors(record: Record) -> list[Successor]:
+        state[:] = record
+        count = int(step(config, state, out, labels))
+        model.check_fanout(count)
+        found = [Successor(tuple(labels[i].tolist()), out[i].copy()) for i in range(count)]
+        for label, after in found:
+            model.check_action(label[0])
+            model.check_capacity(int(after[0]))
+        return found
+
+    return successors
