@@ -31,10 +31,11 @@ from pymodel.engine._kernels import (
 )
 from pymodel.engine._memory import Account
 from pymodel.engine._store import StateStore
-from pymodel.engine.compiling import compile_model, normalise
+from pymodel.engine._warm import Warming, call_on_nothing
+from pymodel.engine.compiling import compile_model, engine_kernels, normalise
 from pymodel.engine.errors import ModelError
 from pymodel.engine.explorer import ActionCount, Exploration, Found, Progress
-from pymodel.engine.model import Model, names_of_bits
+from pymodel.engine.model import Model
 
 __all__ = ["Limits", "Search"]
 
@@ -127,8 +128,9 @@ class Search:
         self._on_progress = on_progress
         self._config = normalise(model.config)
         self._compiled = compile_model(model)
+        self._kernels = engine_kernels()
         self._account = Account(memory_limit)
-        self._store = StateStore(model, self._compiled, self._account)
+        self._store = StateStore(model, self._kernels, self._account)
         words = self._store.words
         self._workers = [_Worker(model, words) for _ in range(workers)]
         self._slots = [_Slot(model, words) for _ in range(SLOTS)]
@@ -237,14 +239,9 @@ class Search:
 
     def _compile(self) -> None:
         """Load or compile everything by doing nothing with it."""
-        store = self._store
-        self._expand(0, Chunk(0, 0, 0), self._workers[0], True)
-        self._intern(0)
-        self._insert(0, 0)
-        empty = np.zeros(2, np.uint64)
-        self._compiled.move_table(empty, empty, 1)
-        self._compiled.move_directory(store.interner, store.interner.directory)
-        self._compiled.repack(empty, store.layout, 1, empty, store.layout, 1, 0, 0, store.ids)
+        with Warming(self._kernels):
+            self._expand(0, Chunk(0, 0, 0), self._workers[0], True)
+        call_on_nothing(self._kernels)
 
     def _round(self, pending: deque[Chunk], depth: int) -> None:
         chunks = [pending.popleft() for _ in range(min(SLOTS, len(pending)))]
@@ -359,7 +356,7 @@ class Search:
         store = self._store
         done = 0
         while True:
-            done = self._compiled.intern(
+            done = self._kernels.intern(
                 store.interner,
                 store.layout,
                 store.words,
@@ -395,7 +392,7 @@ class Search:
             slots, rows, _ = old.shape
             new = self._account.zeros(slots * rows * (store.words + 1)).reshape(slots, rows, store.words + 1)
         for j, slot in enumerate(self._slots):
-            self._compiled.repack(
+            self._kernels.repack(
                 old[j].reshape(-1),
                 before,
                 words_before,
@@ -416,7 +413,7 @@ class Search:
         partition = self._store.partitions[number]
         cursor = np.array([0, 0, partition.count], np.int64)
         while True:
-            done = self._compiled.insert(
+            done = self._kernels.insert(
                 self._store.words,
                 number,
                 chunks,
@@ -436,7 +433,7 @@ class Search:
             partition.count = int(cursor[2])
             if done:
                 return
-            partition.grow(self._compiled)
+            partition.grow(self._kernels)
 
     def _insert_initial(self) -> None:
         slot = self._slots[0]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pymodel.engine._kernels import NO_PARENT, PARTITION_BITS, PARTITIONS, Interner, Layout
 from pymodel.engine._layout import pack_fields
 from pymodel.engine._memory import Account, GrowingArray
-from pymodel.engine.compiling import CompiledModel
+from pymodel.engine.compiling import EngineKernels
 from pymodel.engine.errors import LimitError
 from pymodel.engine.model import Model, Record
 
@@ -52,7 +52,7 @@ class Partition:
     def _set_room(self) -> None:
         self.room = min(self.capacity, int(LOAD * len(self.table)))
 
-    def grow(self, compiled: CompiledModel) -> None:
+    def grow(self, kernels: EngineKernels) -> None:
         """Make room for more states than there are."""
         if self.count >= self.capacity:
             self.reserve(min(MOST_STATES, self.count * 2 if self.count < 1 << 16 else self.count + self.count // 4))
@@ -61,21 +61,21 @@ class Partition:
         if self.count >= int(LOAD * len(self.table)):
             bits = self.bits + 1
             larger = self._account.zeros(1 << bits)
-            compiled.move_table(self.table, larger, bits)
+            kernels.move_table(self.table, larger, bits)
             self._account.take(-self.table.nbytes)
             self.table, self.bits = larger, bits
         self._set_room()
 
-    def rewrite(self, compiled: CompiledModel, old: Layout, new: Layout, words: int, ids: NDArray[np.uint64]) -> None:
+    def rewrite(self, kernels: EngineKernels, old: Layout, new: Layout, words: int, ids: NDArray[np.uint64]) -> None:
         """Repack the keys for another layout."""
         before = self._words
         source = self.keys
         if words == before:
-            compiled.repack(source.array, old, before, source.array, new, words, self.count, 0, ids)
+            kernels.repack(source.array, old, before, source.array, new, words, self.count, 0, ids)
             return
         target: GrowingArray[np.uint64] = GrowingArray(self._account, np.uint64)
         target.grow(self.capacity * words)
-        compiled.repack(source.array, old, before, target.array, new, words, self.count, 0, ids)
+        kernels.repack(source.array, old, before, target.array, new, words, self.count, 0, ids)
         source.release()
         self.keys, self._words = target, words
 
@@ -86,8 +86,8 @@ class StateStore:
     A state's index is its place in its partition times the number of partitions, plus the partition's number.
     """
 
-    def __init__(self, model: Model, compiled: CompiledModel, account: Account) -> None:
-        self._compiled = compiled
+    def __init__(self, model: Model, kernels: EngineKernels, account: Account) -> None:
+        self._kernels = kernels
         self._account = account
         self._width = model.width
         start = np.array(model.components, np.int64)
@@ -150,7 +150,7 @@ class StateStore:
         """Double the directory of contents."""
         old = self.interner.directory
         larger = self._account.zeros(2 * len(old))
-        self._compiled.move_directory(self.interner, larger)
+        self._kernels.move_directory(self.interner, larger)
         self._account.take(-old.nbytes)
         self.interner = self.interner._replace(directory=larger)
 
@@ -163,7 +163,7 @@ class StateStore:
         before, words_before = self.layout, self.words
         layout, words = pack_fields(needed, growing)
         for partition in self.partitions:
-            partition.rewrite(self._compiled, before, layout, words, self.ids)
+            partition.rewrite(self._kernels, before, layout, words, self.ids)
         self.layout, self.words = layout, words
         self._counts_at_layout = count.copy()
         return before, words_before

@@ -25,36 +25,55 @@ import numpy as np
 
 from pymodel.engine.model import Model
 
-__all__ = ["CompiledModel", "cache_root", "compile_model", "model_digest", "normalise"]
+__all__ = ["CompiledModel", "EngineKernels", "cache_root", "compile_model", "engine_kernels", "model_digest", "normalise"]
 
-KEPT_DIGESTS = 12
+KEPT_DIGESTS = 16
 """How many digests stay on disk; the longest unused go first."""
 
 _log = logging.getLogger(__name__)
 _lock = threading.RLock()
-_compiled: dict[tuple[str, str], CompiledModel] = {}
+_models: dict[tuple[str, Path], CompiledModel] = {}
+_engines: dict[tuple[str, Path], EngineKernels] = {}
 
 
 @dataclass(frozen=True)
-class CompiledModel:
-    """The compiled functions of one model; `_kernels.py` says what they do.
+class EngineKernels:
+    """The compiled functions that do not depend on the model; `_kernels.py` says what they do.
 
-    `digest` names everything that enters the code, `cache` the folder where it is kept (None: nowhere).
+    `cache` is the folder where the machine code is kept; None: nowhere.
     """
 
-    digest: str
     cache: Path | None
-    expand: Any
-    step: Any
     insert: Any
     intern: Any
     move_table: Any
     move_directory: Any
     repack: Any
 
+    def are_cached(self) -> bool:
+        """Whether machine code of all of them is on disk."""
+        return self.cache is not None and len(list(self.cache.glob("*.nbc"))) >= len(ENGINE_ENTRIES)
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """The compiled functions that contain the model's; `_kernels.py` says what they do.
+
+    `digest` names everything that enters the code, `cache` is the folder where it is kept (None: nowhere).
+    """
+
+    digest: str
+    cache: Path | None
+    expand: Any
+    step: Any
+
     def compilations(self) -> int:
-        """How many machine-code versions of the model's functions exist in this process."""
-        return sum(len(dispatcher.signatures) for dispatcher in (self.expand, self.step))
+        """How many machine-code versions of the model exist in this process."""
+        return len(self.expand.signatures) + len(self.step.signatures)
+
+
+ENGINE_ENTRIES = ("insert", "intern", "move_table", "move_directory", "repack")
+MODEL_ENTRIES = ("expand", "step")
 
 
 def cache_root() -> Path:
@@ -84,13 +103,17 @@ def normalise(config: Any) -> Any:
 
 def model_digest(model: Model) -> str:
     """A digest of the code of the model and the engine and of the versions that translate them."""
+    return _digest([*_engine_sources(), _describe_modules(model.modules), _describe_type(model.config)])
+
+
+def _engine_sources() -> list[object]:
     import llvmlite
     import llvmlite.binding
     import numba
 
     from pymodel.engine import _intrinsics, _kernels, rows
 
-    sources: list[object] = [
+    return [
         sys.version,
         np.__version__,
         numba.__version__,
@@ -98,9 +121,11 @@ def model_digest(model: Model) -> str:
         llvmlite.binding.get_host_cpu_name(),
         numba.config.OPT,
         _describe_modules([_kernels, _intrinsics, rows]),
-        _describe_modules(model.modules),
-        _describe_type(model.config),
+        Path(__file__).read_text(encoding="utf-8"),
     ]
+
+
+def _digest(sources: list[object]) -> str:
     return hashlib.sha256(repr(sources).encode()).hexdigest()[:24]
 
 
@@ -110,31 +135,45 @@ def compile_model(model: Model) -> CompiledModel:
     Compilation itself happens at their first call. Models that differ only in values (their config, their record's
     width) share them.
     """
-    digest = model_digest(model)
+    from pymodel.engine import _kernels, rows
+
     root = cache_root()
+    digest = model_digest(model)
     with _lock:
-        found = _compiled.get((digest, str(root)))
+        found = _models.get((digest, root))
         if found is None:
-            found = _build(model, digest, root)
-            _compiled[digest, str(root)] = found
+            folder = _open_folder(root / "numba", digest)
+            twins = _twins([*model.modules, rows], {id(rows.copy_row): _helper(_copy_row)}, _helper)
+            roles = {name: twins[id(model.function(name))] for name in ("Next", "Check", "Sometimes")}
+            namespace = {**_kernel_namespace(_kernels), **roles}
+            found = CompiledModel(digest, folder, **_entries(_kernels, MODEL_ENTRIES, namespace, folder))
+            _models[digest, root] = found
         return found
 
 
-def _build(model: Model, digest: str, root: Path) -> CompiledModel:
-    from pymodel.engine import _kernels, rows
+def engine_kernels() -> EngineKernels:
+    """The compiled functions that serve every model, from memory, from disk or new."""
+    from pymodel.engine import _kernels
 
-    folder = _open_folder(root / "numba", digest)
-    engine = _twins([_kernels], {}, _inline_helper)
-    model_twins = _twins([*model.modules, rows], {id(rows.copy_row): _helper(_copy_row)}, _helper)
-    roles = {name: model_twins[id(model.function(name))] for name in ("Next", "Check", "Sometimes")}
+    root = cache_root()
+    digest = _digest(_engine_sources())
+    with _lock:
+        found = _engines.get((digest, root))
+        if found is None:
+            folder = _open_folder(root / "numba", digest)
+            entries = _entries(_kernels, ENGINE_ENTRIES, _kernel_namespace(_kernels), folder)
+            found = _engines[digest, root] = EngineKernels(folder, **entries)
+        return found
 
-    def entry(name: str) -> Any:
-        plain = getattr(_kernels, name)
-        namespace = {**engine[id(plain)].py_func.__globals__, **roles}
-        return _dispatcher(_copy(plain, namespace), folder)
 
-    names = ("expand", "step", "insert", "intern", "move_table", "move_directory", "repack")
-    return CompiledModel(digest, folder, **{name: entry(name) for name in names})
+def _entries(module: ModuleType, names: tuple[str, ...], namespace: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    return {name: _dispatcher(_copy(getattr(module, name), namespace), folder) for name in names}
+
+
+def _kernel_namespace(kernels: ModuleType) -> dict[str, Any]:
+    """The globals of `_kernels.py` with compiled functions in the place of plain ones."""
+    twins = _twins([kernels], {}, _inline_helper)
+    return {name: twins.get(id(value), value) for name, value in vars(kernels).items()}
 
 
 def _copy_row(out: Any, row: Any, state: Any) -> None:
