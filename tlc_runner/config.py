@@ -54,6 +54,8 @@ class Config:
         What its CHECK_DEADLOCK says, None without one.
     portable_text
         Its text with CHECK_DEADLOCK blanked out (line numbers kept), for versions of TLC that do not know it.
+    bare_text
+        `portable_text` without its invariants and properties too: what shapes the state graph.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Config:
     properties: tuple[str, ...]
     check_deadlock: bool | None
     portable_text: str
+    bare_text: str
 
 
 def read_config(path: Path) -> Config:
@@ -89,12 +92,16 @@ def read_config(path: Path) -> Config:
         portable = portable[: match.start()] + _blank(match[0]) + portable[match.end() :]
     names: dict[str, list[str]] = {"INVARIANT": [], "PROPERTY": []}
     section = ""
-    for token in _TOKEN.findall(bare):
+    model = list(portable)
+    for match in _TOKEN.finditer(bare):
+        token = match[0]
         if token in _KEYWORDS:
             section = {"INVARIANTS": "INVARIANT", "PROPERTIES": "PROPERTY"}.get(token, token)
         elif section in names:
             names[section].append(token)
-    return Config(path, tuple(names["INVARIANT"]), tuple(names["PROPERTY"]), check, portable)
+        if section in names:
+            model[match.start() : match.end()] = " " * len(token)
+    return Config(path, tuple(names["INVARIANT"]), tuple(names["PROPERTY"]), check, portable, "".join(model))
 
 
 def _blank(text: str) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import networkx as nx
 
+from .config import read_config
 from .errors import SpecError, TLCError
 from .outcome import Outcome
 from .run import PathLike, run_tlc
@@ -37,8 +40,8 @@ def state_graph(
 ) -> nx.MultiDiGraph:
     """All reachable states and transitions of a spec, from TLC's labelled dump.
 
-    Deadlock is not checked and violated properties do not stop the search, so the graph is always whole. For the
-    parameters see `run_tlc`.
+    Nothing is checked, neither deadlock nor the invariants and properties of the configuration, so the graph is always
+    whole. For the parameters see `run_tlc`.
 
     Returns
     -------
@@ -54,14 +57,16 @@ def state_graph(
     TLCError
         If TLC cannot explore the whole graph (a syntax error, an evaluation error, a timeout, …).
     """
+    config = read_config(Path(spec).absolute().with_suffix(".cfg") if cfg is None else Path(cfg).absolute())
     with tempfile.TemporaryDirectory(prefix="tlc-graph-") as folder:
+        model = Path(folder) / config.path.name
+        model.write_text(config.bare_text, encoding="utf-8")
         dump = Path(folder) / "graph.dot"
         result = run_tlc(
             spec,
-            cfg,
+            model,
             workers=workers,
             check_deadlock=False,
-            continue_=True,
             dump=dump,
             timeout=timeout,
             heap=heap,
@@ -71,14 +76,11 @@ def state_graph(
             extra_jars=extra_jars,
             extra_args=extra_args,
         )
-        if result.outcome is not Outcome.SUCCESS and not result.outcome.is_violation:
-            raise TLCError(result.message)
-        # An invariant that fails in an initial state, or an assumption, ends the run in spite of -continue.
-        if not dump.exists() or result.distinct is None or result.queue:
-            raise TLCError(f"{result.message}: TLC stopped before it had the whole graph")
+        if result.outcome is not Outcome.SUCCESS:
+            raise TLCError(result.message.replace(str(model), str(config.path)))
         with dump.open(encoding="utf-8") as lines:
             graph = read_dot(lines)
-    graph.graph["result"] = result
+    graph.graph["result"] = replace(result, cfg_sha256=sha256(config.path.read_bytes()).hexdigest())
     return graph
 
 

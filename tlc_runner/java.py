@@ -36,6 +36,12 @@ class Java:
     home: Path
 
     @property
+    def major(self) -> int:
+        """The feature release: 8 for ``1.8.0_292``, 25 for ``25.0.2``."""
+        numbers = re.findall(r"\d+", self.version)
+        return int(numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0])
+
+    @property
     def libjvm(self) -> Path:
         """The shared library of its virtual machine.
 

@@ -23,15 +23,12 @@ def _start(java: Java) -> None:
     # TLC unpacks its modules into java.io.tmpdir, where other processes do the same.
     temporary = tempfile.mkdtemp(prefix="tlc-jvm-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    # -Xrs leaves Ctrl-C to Python.
+    arguments = ["-Xrs", f"-Djava.io.tmpdir={temporary}", "-Dfile.encoding=UTF-8"]
+    if java.major >= 22:
+        arguments.append("--enable-native-access=ALL-UNNAMED")  # else Java warns of JPype on standard error
     try:
-        # -Xrs leaves Ctrl-C to Python.
-        jpype.startJVM(
-            str(java.libjvm),
-            "-Xrs",
-            f"-Djava.io.tmpdir={temporary}",
-            "-Dfile.encoding=UTF-8",
-            convertStrings=False,
-        )
+        jpype.startJVM(str(java.libjvm), *arguments, convertStrings=False)
     except (OSError, RuntimeError) as error:
         raise JavaError(f"{java.libjvm}: cannot be loaded ({error}): use another Java") from None
 

@@ -17,7 +17,7 @@ from .java import find_java
 from .jvm import TLCClasses
 from .run import PathLike
 from .summary import syntax_line
-from .values import FrozenMap, ModelValue, Opaque, Value, format_value, parse_value
+from .values import FrozenMap, ModelValue, Opaque, Value, format_value, is_field_name, parse_value
 
 __all__ = ["SpecOracle", "State"]
 
@@ -316,7 +316,8 @@ class _ToJava:
             return self._set(self._array(value), False)
         if isinstance(value, FrozenMap):
             values = self._array(value.values())
-            if value.is_record:
+            # TLC prints a record's fields as they are, so one that is no identifier could not be read back.
+            if all(isinstance(key, str) and is_field_name(key) for key in value):
                 names = TLCClasses.array(self._name_class, [self._unique(str(key)) for key in value])
                 return self._record(names, values, False)
             return self._function(self._array(value), values, False)

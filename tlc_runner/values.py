@@ -37,6 +37,7 @@ __all__ = [
     "format_value",
     "from_json",
     "function",
+    "is_field_name",
     "parse_state",
     "parse_value",
     "to_json",
@@ -150,6 +151,11 @@ def _sort_key(value: Value) -> tuple[Any, ...]:
     return (6, len(value), tuple(sorted((_sort_key(key), _sort_key(item)) for key, item in value.items())))
 
 
+def is_field_name(text: str) -> bool:
+    """Whether TLA+ can write ``text`` as the name of a record's field."""
+    return _FIELD.match(text) is not None
+
+
 def format_value(value: Value) -> str:
     """The value as TLA+ text; sets and domains in one fixed order, so equal values have equal texts.
 
@@ -172,7 +178,7 @@ def format_value(value: Value) -> str:
         return f"{{{', '.join(map(format_value, sorted(value, key=_sort_key)))}}}"
     if isinstance(value, FrozenMap):
         keys = sorted(value, key=_sort_key)
-        if all(isinstance(key, str) and _FIELD.match(key) for key in keys):
+        if all(isinstance(key, str) and is_field_name(key) for key in keys):
             return f"[{', '.join(f'{key} |-> {format_value(value[key])}' for key in keys)}]"
         return f"({' @@ '.join(f'{format_value(key)} :> {format_value(value[key])}' for key in keys)})"
     if isinstance(value, Opaque):
