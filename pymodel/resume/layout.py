@@ -1,0 +1,260 @@
+"""The configuration of the resume model: a program and bounds, laid out as offsets into one record.
+
+Everything here is a run-time value of the compiled functions: one compiled model serves every program and bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pymodel.engine.errors import ModelError
+from pymodel.resume import reading as at
+from pymodel.resume.program import KINDS, Program
+
+__all__ = ["OVERFLOWS", "Bounds", "Config", "lay_out", "plain"]
+
+OVERFLOWS = (
+    "",
+    "computed: more computations of one step than the bound `computations` allows",
+    "acks: more acknowledged answers of one gate than the bound `answers` allows",
+    "epoch: more claims of one gate than a byte counts",
+    "length: more checkpoints in a branch than the bound `length` allows",
+    "applied: more firings of one effect than the bound `applied` allows",
+)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How large a model is.
+
+    Attributes:
+        runners: processes.
+        branches: branches, the root included.
+        answers: different deliveries to a gate; delivery d carries the value d.
+        values: how many outcomes there are.
+        crashes: crashes in a behaviour.
+        expiries: expiries of claims that a runner still holds.
+        invalid: invalid outcomes.
+        length: checkpoints of a branch; 0: as many as the program has units.
+        computations: different computations kept of one pure step of one branch.
+        applied: where the count of an effect's applications saturates (it is broken at 2).
+
+    Raises:
+        ModelError: a bound that is impossible, with the range it must be in.
+    """
+
+    runners: int = 2
+    branches: int = 1
+    answers: int = 1
+    values: int = 2
+    crashes: int = 0
+    expiries: int = 0
+    invalid: int = 0
+    length: int = 0
+    computations: int = 1
+    applied: int = 2
+
+    def __post_init__(self) -> None:
+        least = {"runners": 1, "branches": 1, "answers": 1, "values": 2, "computations": 1, "applied": 2}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            low = least.get(field.name, 0)
+            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= 255:
+                raise ModelError(f"bound {field.name} = {value!r} is impossible: give a number from {low} to 255")
+        if self.answers > self.values:
+            raise ModelError(
+                f"bound answers = {self.answers} is impossible: each answer is a value, and there are"
+                f" {self.values}: lower it or raise `values`"
+            )
+
+
+class Config(NamedTuple):
+    """What every function of the model gets as ``c``.  Arrays are indexed from 1; two-dimensional ones are flat."""
+
+    R: int
+    """runners"""
+    B: int
+    """branches"""
+    U: int
+    """units"""
+    S: int
+    """steps"""
+    D: int
+    """different deliveries"""
+    V: int
+    """values"""
+    L: int
+    """checkpoints a branch has room for"""
+    A: int
+    """acknowledged deliveries a gate has room for"""
+    K: int
+    """computations a pure step of a branch has room for"""
+    max_crashes: int
+    max_expiries: int
+    max_invalid: int
+    max_applied: int
+    faults: int
+    """the faults that are switched on: bits of faults.py"""
+    free: int
+    """1: the code of the steps isn't known (a trace's), any outcome may be it"""
+    branches: int
+    """where the blocks of the branches begin"""
+    block: int
+    """width of a branch's block; from here on offsets inside it"""
+    ckpt: int
+    prefix: int
+    own: int
+    ledger: int
+    world: int
+    gate: int
+    computed: int
+    entry: int
+    """width of a checkpoint"""
+    gate_width: int
+    computed_width: int
+    stride: int
+    """row width of `after` and `inputs`"""
+    first: Any
+    """first[u]: the first step of unit u; first[U + 1] is S + 1"""
+    unit_of: Any
+    kind: Any
+    place: Any
+    """place[x]: where the outcome of step x stands in its unit's checkpoint, from 0"""
+    gate_in: Any
+    """gate_in[u]: the gate of unit u, or 0"""
+    gate_slot: Any
+    pure_slot: Any
+    after: Any
+    """after[x * stride + y]: does step y come before step x inside their unit?"""
+    inputs: Any
+    """inputs[x * stride + y]: is step y an input of step x?"""
+
+
+class Layout(NamedTuple):
+    """A configuration with what the engine wants to know of the record."""
+
+    config: Config
+    width: int
+    components: tuple[int, ...]
+    fanout: int
+
+
+def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = False) -> Layout:
+    """Lay out the record for a program and bounds.
+
+    Raises:
+        ModelError: the program or a bound doesn't fit the record's bytes.
+    """
+    steps = program.steps
+    unit_count, step_count = len(program.units), len(steps)
+    if step_count > 250 or unit_count > 250:
+        raise ModelError(f"program {program.name}: it has {step_count} steps: at most 250 fit a record")
+    length = max(bounds.length, unit_count)
+    stride = step_count + 1
+
+    def numbers(size: int) -> NDArray[np.int64]:
+        return np.zeros(size, np.int64)
+
+    first, gate_in = numbers(unit_count + 2), numbers(unit_count + 2)
+    unit_of, kind, place, gate_slot, pure_slot = (numbers(stride) for _ in range(5))
+    after, inputs = numbers(stride * stride), numbers(stride * stride)
+    x = gates = pures = 0
+    for u, unit in enumerate(program.units, 1):
+        first[u] = x + 1
+        for rank, step in enumerate(unit):
+            x += 1
+            unit_of[x], kind[x], place[x] = u, KINDS.index(step.kind), rank
+            if kind[x] == at.GATE:
+                gate_in[u], gate_slot[x], gates = x, gates, gates + 1
+            if kind[x] == at.PURE:
+                pure_slot[x], pures = pures, pures + 1
+    first[unit_count + 1] = step_count + 1
+    for x, step in enumerate(steps, 1):
+        for before in program.predecessors(step.name):
+            after[x * stride + program.number(before)] = 1
+        for y in range(1, step_count + 1):
+            inputs[x * stride + y] = unit_of[y] < unit_of[x] or after[x * stride + y]
+
+    entry = at.ENTRY_OUT + max(len(unit) for unit in program.units)
+    acks = bounds.answers if faults or free else 1
+    gate_width = at.GATE_HEAD + acks * at.ACK_WIDTH
+    computed_width = 1 + bounds.computations * (step_count + 1)
+    offset = at.BRANCH_HEAD
+    offsets = []
+    for width in (
+        length * entry,
+        length * entry,
+        length * entry,
+        step_count * at.LEDGER_WIDTH,
+        step_count * at.WORLD_WIDTH,
+        gates * gate_width,
+        pures * computed_width,
+    ):
+        offsets.append(offset)
+        offset += width
+    block = offset
+    branches = at.RUNS + bounds.runners * at.RUN_WIDTH
+    config = Config(
+        R=bounds.runners,
+        B=bounds.branches,
+        U=unit_count,
+        S=step_count,
+        D=bounds.answers,
+        V=bounds.values,
+        L=length,
+        A=acks,
+        K=bounds.computations,
+        max_crashes=bounds.crashes,
+        max_expiries=bounds.expiries,
+        max_invalid=bounds.invalid,
+        max_applied=bounds.applied,
+        faults=faults,
+        free=int(free),
+        branches=branches,
+        block=block,
+        ckpt=offsets[0],
+        prefix=offsets[1],
+        own=offsets[2],
+        ledger=offsets[3],
+        world=offsets[4],
+        gate=offsets[5],
+        computed=offsets[6],
+        entry=entry,
+        gate_width=gate_width,
+        computed_width=computed_width,
+        stride=stride,
+        first=first,
+        unit_of=unit_of,
+        kind=kind,
+        place=place,
+        gate_in=gate_in,
+        gate_slot=gate_slot,
+        pure_slot=pure_slot,
+        after=after,
+        inputs=inputs,
+    )
+    width = branches + bounds.branches * block
+    components = [0]
+    for b in range(bounds.branches):
+        # what a fork fixes and commits append, and what the steps of a unit write
+        components += [branches + b * block, branches + b * block + offsets[3]]
+    return Layout(config, width, tuple(components), _fanout(config))
+
+
+def _fanout(c: Config) -> int:
+    """More successors than any state can have, and one row of scratch."""
+    arrivals = c.S + 1
+    per_runner = c.B * arrivals * 2 + 2 * c.V + 3 * arrivals + 8
+    faulty_loads = c.B * arrivals * (1 + c.L * (1 + c.B))
+    faulty = faulty_loads + 3 * c.V + 5 + 3 * arrivals + 8 + c.B * (1 + c.U)
+    environment = c.B * (c.U * (c.D + 1) + c.B * (c.L + 1))
+    return 2 + c.R * (per_runner + (faulty if c.faults else 0)) + environment + (c.B * c.U * c.D * 2 if c.faults else 0)
+
+
+def plain(config: Config) -> Config:
+    """The same configuration with lists for arrays: much faster where the functions run uncompiled."""
+    return Config(*(value.tolist() if isinstance(value, np.ndarray) else value for value in config))
