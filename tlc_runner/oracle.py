@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jpype
 
@@ -98,6 +98,7 @@ class SpecOracle:
     def _setup(self) -> None:
         classes = self._classes
         self._context = classes("tlc2.util.Context")
+        self._application = classes("tla2sany.semantic.OpApplNode")
         self._lazy = classes("tlc2.value.impl.LazyValue")
         self._java_value = classes("tlc2.value.impl.Value")
         self._empty = classes("tlc2.tool.TLCState").Empty
@@ -129,7 +130,8 @@ class SpecOracle:
         """Name and arguments of every action TLC splits Next into, in its order.
 
         Arguments are the action's parameters and the quantified variables it stands under; those that depend on the
-        state are left out here. An action of several disjuncts appears once for each.
+        state are left out here. An action of several disjuncts appears once for each. Where a quantifier's set depends
+        on the state, TLC does not split: the action is then the operator that contains it, without its variable.
         """
         return [(name, self._params(bound, None)) for _, name, bound in self._actions]
 
@@ -236,30 +238,46 @@ class SpecOracle:
     def _bound(self, action: Any) -> list[tuple[str, Any]]:
         """The names an action was given values for: its own parameters first, then what is quantified in it."""
         definition = action.getOpDef()
-        formals = (
-            [str(node.getName().toString()) for node in definition.getParams()]
-            if definition is not None
-            else []
-        )
-        found: dict[str, Any] = {}
+        formals = list(definition.getParams()) if definition is not None else []
+        chain: list[tuple[Any, Any]] = []  # innermost first
         context = action.con
-        # The chain is innermost first: once all parameters are found, the rest belongs to the caller.
-        while context is not None and not (formals and all(name in found for name in formals)):
+        while context is not None:
             node = self._fields["name"].get(context)
             if node is not None:
-                found.setdefault(str(node.getName().toString()), self._fields["value"].get(context))
+                chain.append((node, self._fields["value"].get(context)))
             context = self._fields["next"].get(context)
-        inner = [name for name in reversed(found) if name not in formals]
-        return [(name, found[name]) for name in (*formals, *inner) if name in found]
+        # By node, not by name: a caller's variable often has the name of the parameter.
+        places = [
+            next((at for at, (node, _) in enumerate(chain) if node == formal), None) for formal in formals
+        ]
+        own: list[tuple[Any, Any]] = []
+        inner = chain
+        if all(place is not None for place in places):
+            known = [place for place in places if place is not None]
+            own = [chain[place] for place in known]
+            # What stands behind the parameters belongs to the caller.
+            inner = (
+                [pair for at, pair in enumerate(chain[: max(known)]) if at not in known] if known else chain
+            )
+        elif isinstance(action.pred, self._application) and action.pred.getOperator() == definition:
+            # TLC leaves an application alone whose arguments depend on the state.
+            deferred = [_Deferred(node, action.con) for node in action.pred.getArgs()]
+            own, inner = list(zip(formals, deferred, strict=True)), []
+        bound: dict[str, Any] = {}
+        for node, value in (*own, *reversed(inner)):
+            bound[str(node.getName().toString())] = self._deferred(value)
+        return list(bound.items())
+
+    def _deferred(self, value: Any) -> Any:
+        return _Deferred(value.expr, value.con) if isinstance(value, self._lazy) else value
 
     def _params(self, bound: list[tuple[str, Any]], java_state: Any) -> dict[str, Value]:
         params: dict[str, Value] = {}
         for name, value in bound:
-            if isinstance(value, self._lazy):
-                if java_state is None:
-                    continue
-                value = self._tool.eval(value.expr, value.con, java_state)
-            params[name] = self._value(value)
+            if not isinstance(value, _Deferred):
+                params[name] = self._value(value)
+            elif java_state is not None:
+                params[name] = self._value(self._tool.eval(value.expression, value.context, java_state))
         return params
 
     @contextmanager
@@ -268,6 +286,13 @@ class SpecOracle:
             yield
         except jpype.JException as error:
             raise OracleError(f"{self._spec.name}: {what} cannot be evaluated: {_reason(error)}") from None
+
+
+class _Deferred(NamedTuple):
+    """An argument to evaluate in each state."""
+
+    expression: Any
+    context: Any
 
 
 def _reason(error: Any) -> str:

@@ -8,9 +8,11 @@ Default == 2
 Init == queue = <<A, B>> /\ seen = {}
 Take(item, left) == left >= 0 /\ queue' = Tail(queue) /\ seen' = seen \cup {item}
 Forget == seen # {} /\ seen' = {} /\ UNCHANGED queue
+Shift(left) == Len(queue) = 1 /\ left = 6 /\ queue' = <<>> /\ UNCHANGED seen
 Broken == Len(queue) = 0 /\ seen = {A, B} /\ queue' = <<>>
 Next == \/ Take(Head(queue), Len(queue) - 1)
         \/ Forget
+        \/ \E left \in {5} : Shift(left + Len(queue))
         \/ Broken
 Bound == Cardinality(seen) < Limit
 Everything == [ints |-> -1..2, strings |-> <<"a\\b\"c", "">>, sets |-> {{}, {A}}, empty |-> <<>>,
