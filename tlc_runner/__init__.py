@@ -1,6 +1,7 @@
 """Runs TLC, the TLA+ model checker, and reads what it says: for any spec.
 
-TLC in this process, through JPype, is in `tlc_runner.oracle`; it is not imported from here, for it loads much.
+TLC in this process, through JPype, is in `tlc_runner.oracle`; it is not imported from here, for it loads
+much.
 """
 
 from .errors import JarError, JavaError, OracleError, PlusCalError, SpecError, TLCError, ValueSyntaxError

@@ -233,8 +233,8 @@ def _progress(name: str) -> Iterator[Callable[[Progress], None] | None]:
 
     def show(progress: Progress) -> None:
         status.update(
-            f"{name}: depth {progress.level}, {progress.distinct:,} distinct, {progress.generated:,} generated, "
-            f"{progress.queue:,} queued, {progress.seconds:.0f} s"
+            f"{name}: depth {progress.level}, {progress.distinct:,} distinct, "
+            f"{progress.generated:,} generated, {progress.queue:,} queued, {progress.seconds:.0f} s"
         )
 
     try:

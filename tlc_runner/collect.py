@@ -97,7 +97,7 @@ class Collector:
         )
 
     def trace_of(self, finding: Finding) -> tuple[TraceState, ...]:
-        """The trace TLC printed for a finding; for an error without one of its own, the last trace of the run."""
+        """The trace TLC printed with a finding, empty if it printed none."""
         entry = self._open.get((finding.outcome, finding.property))
         if entry is None:
             return ()

@@ -40,17 +40,18 @@ def state_graph(
 ) -> nx.MultiDiGraph:
     """All reachable states and transitions of a spec, from TLC's labelled dump.
 
-    Nothing is checked, neither deadlock nor the invariants and properties of the configuration, so the graph is always
-    whole. For the parameters see `run_tlc`.
+    Nothing is checked, neither deadlock nor the invariants and properties of the configuration, so the
+    graph is always whole. For the parameters see `run_tlc`.
 
     Returns
     -------
     networkx.MultiDiGraph
-        A node is TLC's fingerprint of a state; its attributes are ``state`` (variable -> value) and ``initial``
-        (bool). An edge's key and its attribute ``action`` are the name of the action; ``count`` says in how many
-        ways (arguments, disjuncts) that action leads from the one state to the other. The attribute ``result`` of
-        the graph is the `TLCResult` of the run: the counts of all edges and of the initial states sum up to its
-        ``generated``, unless a constraint in ``cfg`` keeps states out of the graph.
+        A node is TLC's fingerprint of a state; its attributes are ``state`` (variable -> value) and
+        ``initial`` (bool). An edge's key and its attribute ``action`` are the name of the action; ``count``
+        says in how many ways (arguments, disjuncts) that action leads from the one state to the other. The
+        attribute ``result`` of the graph is the `TLCResult` of the run: the counts of all edges and of the
+        initial states sum up to its ``generated``, unless a constraint in ``cfg`` keeps states out of the
+        graph.
 
     Raises
     ------

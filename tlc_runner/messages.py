@@ -1,7 +1,7 @@
 """The framed messages of ``tlc2.TLC -tool``, read as they come.
 
-A message is ``@!@!@STARTMSG code:severity @!@!@``, its text and ``@!@!@ENDMSG code @!@!@``. Messages nest, and a
-frame may open in the middle of a line. Text outside every frame is SANY's, or what the spec printed.
+A message is ``@!@!@STARTMSG code:severity @!@!@``, its text and ``@!@!@ENDMSG code @!@!@``. Messages nest,
+and a frame may open in the middle of a line. Text outside every frame is SANY's, or what the spec printed.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class MessageParser:
     """Turns lines into messages and unframed lines, in their order.
 
     >>> parser = MessageParser()
-    >>> [list(parser.feed(line)) for line in ("@!@!@STARTMSG 2193:0 @!@!@", "Done.", "@!@!@ENDMSG 2193 @!@!@")][2]
-    [Message(code=2193, severity=0, text='Done.', nested=(), complete=True)]
+    >>> lines = ["@!@!@STARTMSG 2193:0 @!@!@", "Done.", "@!@!@ENDMSG 2193 @!@!@"]
+    >>> [[item.text for item in parser.feed(line)] for line in lines]
+    [[], [], ['Done.']]
     """
 
     def __init__(self) -> None:

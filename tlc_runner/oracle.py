@@ -15,6 +15,7 @@ from .errors import OracleError, SpecError
 from .jar import find_jar
 from .java import find_java
 from .jvm import TLCClasses
+from .modules import unpack_modules
 from .run import PathLike
 from .summary import syntax_line
 from .values import FrozenMap, ModelValue, Opaque, Value, format_value, is_field_name, parse_value
@@ -31,8 +32,8 @@ _KEPT = 1 << 16
 class SpecOracle:
     """A spec whose initial states, transitions and operators TLC itself evaluates, without a search.
 
-    Every oracle loads TLC anew (about half a second), so any number of them can live in one process. The Java that
-    the first one finds serves all.
+    Every oracle loads TLC anew (about half a second), so any number of them can live in one process. The
+    Java that the first one finds serves all.
 
     Parameters
     ----------
@@ -68,12 +69,17 @@ class SpecOracle:
             raise SpecError(f"{spec}: no such module: give an existing .tla file")
         config = read_config(path.with_suffix(".cfg") if cfg is None else Path(cfg).absolute())
         self._spec = path
-        jars = [Path(extra).absolute() for extra in extra_jars]
+        jars = [Path(name).absolute() for name in extra_jars]
         self._classes = TLCClasses(find_java(java), jars, find_jar(jar))
         library = [str(path.parent), *(str(Path(folder).absolute()) for folder in module_path)]
         with tempfile.TemporaryDirectory(prefix="tlc-oracle-") as folder:
             private = Path(folder) / "model.cfg"
             private.write_text(config.portable_text, encoding="utf-8")
+            unpacked = [
+                unpack_modules(path_of_jar, private.with_name(f"jar{at}"))
+                for at, path_of_jar in enumerate(jars)
+            ]
+            library += map(str, unpacked)
             self._tool = self._load(library, private, config.path)
         self._setup()
 
@@ -129,9 +135,10 @@ class SpecOracle:
     def actions(self) -> list[tuple[str, dict[str, Value]]]:
         """Name and arguments of every action TLC splits Next into, in its order.
 
-        Arguments are the action's parameters and the quantified variables it stands under; those that depend on the
-        state are left out here. An action of several disjuncts appears once for each. Where a quantifier's set depends
-        on the state, TLC does not split: the action is then the operator that contains it, without its variable.
+        Arguments are the action's parameters and the quantified variables it stands under; those that
+        depend on the state are left out here. An action of several disjuncts appears once for each. Where a
+        quantifier's set depends on the state, TLC does not split: the action is then the operator that
+        contains it, without its variable.
         """
         return [(name, self._params(bound, None)) for _, name, bound in self._actions]
 
@@ -148,13 +155,13 @@ class SpecOracle:
             return [self._to_python(vector.elementAt(index)) for index in range(vector.size())]
 
     def successors(self, state: Mapping[str, Value]) -> list[tuple[str, dict[str, Value], State]]:
-        """Every step from ``state``: action, its arguments and the next state, as often as TLC generates them.
+        """Every step from ``state``: action, arguments and next state, as often as TLC generates them.
 
         Raises
         ------
         OracleError
-            If ``state`` has not exactly the spec's variables, an action cannot be evaluated, or leaves a variable
-            without a value.
+            If ``state`` has not exactly the spec's variables, an action cannot be evaluated, or leaves a
+            variable without a value.
         """
         java_state = self._state(state)
         steps: list[tuple[str, dict[str, Value], State]] = []
@@ -179,7 +186,8 @@ class SpecOracle:
         Raises
         ------
         OracleError
-            If the root module has no such operator, it takes parameters, or it cannot be evaluated in one state.
+            If the root module has no such operator, it takes parameters, or it cannot be evaluated in one
+            state.
         """
         node = self._operators.get(operator)
         if node is None:
@@ -209,11 +217,13 @@ class SpecOracle:
         }
 
     def _value(self, java_value: Any) -> Value:
-        # Text and a parser with a cache are several times faster than walking Java's objects one call at a time.
+        # Text and a parser with a cache are several times faster than walking Java's objects one call at a
+        # time.
         value = parse_value(str(java_value.toString()))
         if len(self._kept) >= _KEPT:
             self._kept.clear()
-        # By identity, because Python holds 1 == True. The entry keeps the Python value alive, so its id stays its own.
+        # By identity, because Python holds 1 == True. The entry keeps the Python value alive, so its id
+        # stays its own.
         self._kept[id(value)] = (value, java_value)
         return value
 
@@ -236,7 +246,7 @@ class SpecOracle:
         return java_state
 
     def _bound(self, action: Any) -> list[tuple[str, Any]]:
-        """The names an action was given values for: its own parameters first, then what is quantified in it."""
+        """The names an action has values for: its parameters first, then what is quantified in it."""
         definition = action.getOpDef()
         formals = list(definition.getParams()) if definition is not None else []
         chain: list[tuple[Any, Any]] = []  # innermost first

@@ -132,7 +132,8 @@ _BY_EXIT: dict[int, Outcome] = {
     151: Outcome.BAD_CONFIG,
     152: Outcome.EVALUATION_ERROR,
 }
-# The statuses that agree with an outcome read from messages; 1 and 255 are TLC's "some error" and fit any but success.
+# The statuses that agree with an outcome read from messages; 1 and 255 are TLC's "some error" and fit any
+# but success.
 _AGREEING: dict[Outcome, frozenset[int]] = {
     Outcome.SUCCESS: frozenset({0}),
     Outcome.INVARIANT_VIOLATED: frozenset({12}),

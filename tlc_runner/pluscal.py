@@ -17,7 +17,7 @@ from .run import PathLike
 __all__ = ["TRANSLATOR_OPTIONS", "is_translation_current", "translate"]
 
 TRANSLATOR_OPTIONS = ("-nocfg", "-lineWidth", "78", "-unixEOL")
-"""The translator's options. They shape its text, so they never change; fairness belongs into the algorithm itself."""
+"""They shape the translation, so they never change; fairness belongs into the algorithm itself."""
 
 _TIMEOUT = 120.0
 
@@ -32,7 +32,8 @@ def translate(
     path
         A ``.tla`` file with one PlusCal algorithm.
     in_place
-        Whether to replace the file too, in one step and only if its text changes. Nothing else is left behind.
+        Whether to replace the file too, in one step and only if its text changes. Nothing else is left
+        behind.
     java, jar
         See `find_java` and `find_jar`.
 

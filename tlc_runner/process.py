@@ -57,7 +57,8 @@ def run_lines(
     start = time.monotonic()
     peak = _Peak()
     why: str | None = None
-    # A session of its own: Ctrl-C in the terminal reaches only us, and one kill reaches everything it started.
+    # A session of its own: Ctrl-C in the terminal reaches only us, and one kill reaches everything it
+    # started.
     process = subprocess.Popen(
         command,
         cwd=cwd,

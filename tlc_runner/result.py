@@ -16,7 +16,7 @@ StateKind = Literal["normal", "stuttering", "back_to"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running search is. ``level`` is its depth so far, ``seconds`` the wall time since the start."""
+    """How far a search is: ``level`` is its depth, ``seconds`` the wall time since the start."""
 
     level: int
     generated: int
@@ -40,7 +40,8 @@ class TraceState:
     params
         The action's arguments where TLC prints them (newer versions do), else None.
     variables
-        Variable -> value. Those of the state before for ``stuttering``, of the state returned to for ``back_to``.
+        Variable -> value. Those of the state before for ``stuttering``, of the state returned to for
+        ``back_to``.
     kind
         ``stuttering``: the behaviour stays in the state before for ever; ``back_to``: it loops.
     """
@@ -93,10 +94,12 @@ class TLCResult:
     exit_code
         TLC's exit status, negative for a signal.
     generated, distinct, queue, depth, initial
-        Counts of states; of the last report if the run was cut short. ``initial`` counts distinct initial states.
+        Counts of states; of the last report if the run was cut short. ``initial`` counts distinct initial
+        states.
     coverage
-        Action name -> (distinct, generated); of actions of one name their sums. Exact only without a counterexample,
-        because TLC evaluates actions again to print one. Empty if coverage was not asked for.
+        Action name -> (distinct, generated); of actions of one name their sums. Exact only without a
+        counterexample, because TLC evaluates actions again to print one. Empty if coverage was not asked
+        for.
     trace
         The counterexample, empty without one.
     violations

@@ -19,6 +19,7 @@ from .errors import SpecError
 from .jar import Jar, find_jar
 from .java import Java, find_java
 from .messages import Message, MessageParser, Unframed
+from .modules import unpack_modules
 from .outcome import Finding, Outcome, classify
 from .process import Ended, run_lines
 from .result import Progress, TLCInterrupted, TLCResult
@@ -88,8 +89,8 @@ def run_tlc(
 ) -> TLCResult:
     """Runs TLC on one spec and waits for its end.
 
-    Nothing is written beside the spec: TLC works in a private folder that is removed afterwards, and finds the spec's
-    folder and ``module_path`` through its library path.
+    Nothing is written beside the spec: TLC works in a private folder that is removed afterwards, and finds
+    the spec's folder and ``module_path`` through its library path.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ def run_tlc(
     workers
         Worker threads. Shortest counterexamples and reproducible depths need one.
     check_deadlock
-        Whether a state without successors is an error. None: as CHECK_DEADLOCK in ``cfg`` says (honoured with every
-        version of TLC), else yes.
+        Whether a state without successors is an error. None: as CHECK_DEADLOCK in ``cfg`` says (honoured
+        with every version of TLC), else yes.
     coverage
         Whether to count how often each action was taken.
     continue_
@@ -113,7 +114,8 @@ def run_tlc(
     seed, fp
         TLC's random seed and fingerprint function; fixed so that runs can be repeated.
     dump
-        File for all states; labelled graph text if its name ends in ``.dot``. Written only when TLC ends by itself.
+        File for all states; labelled graph text if its name ends in ``.dot``. Written only when TLC ends by
+        itself.
     timeout
         Seconds; TLC is killed then and the outcome is `Outcome.TIMEOUT`.
     heap
@@ -123,7 +125,7 @@ def run_tlc(
     module_path
         Further folders with modules.
     extra_jars
-        Further jars, put behind TLC's on the class path; modules in them are found too.
+        Further jars, put behind TLC's on the class path; the modules at their top are found too.
     extra_args, java_args
         Passed on to TLC and to Java as they are.
     on_progress
@@ -184,8 +186,8 @@ def tlc_command(
 ) -> list[str]:
     """The command line `run_tlc` would run, ready to be run from any folder.
 
-    ``scratch`` is the folder TLC works in, made if need be and left in place; by default a new temporary one. The
-    other parameters and what is raised are as for `run_tlc`.
+    ``scratch`` is the folder TLC works in, made if need be and left in place; by default a new temporary
+    one. The other parameters and what is raised are as for `run_tlc`.
     """
     options = _Options(
         workers, check_deadlock, coverage, continue_, simulate, depth, seed, fp, heap,
@@ -210,9 +212,6 @@ def _plan(
         raise SpecError(f"workers is {options.workers}: give at least 1")
     if options.heap is not None and not re.fullmatch(r"[1-9]\d*[kKmMgGtT]?", options.heap):
         raise SpecError(f"heap is {options.heap!r}: give a size such as 512m or 4g")
-    for extra in options.extra_jars:
-        if not Path(extra).is_file():
-            raise SpecError(f"{extra}: no such jar: give an existing file in extra_jars")
     folders = tuple(Path(folder).absolute() for folder in options.module_path)
     for folder in folders:
         if not folder.is_dir():
@@ -275,6 +274,8 @@ def _library(plan: _Plan, scratch: Path) -> list[str]:
                 link.symlink_to(folder, target_is_directory=True)
             name = str(link)
         library.append(name)
+    for index, jar in enumerate(plan.options.extra_jars):
+        library.append(str(unpack_modules(Path(jar), scratch / f"jar{index}")))
     return library
 
 
@@ -302,7 +303,10 @@ def _run(
         return isinstance(item, Message) and item.code == 2186
 
     def on_line(line: str) -> bool:
-        return any([take(item) for item in parser.feed(line)])
+        asked = False
+        for item in parser.feed(line):
+            asked = take(item) or asked
+        return asked
 
     with (scratch / "stderr").open("w+b") as stderr:
         ended = run_lines(command, cwd=scratch, stderr=stderr, timeout=timeout, on_line=on_line)

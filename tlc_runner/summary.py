@@ -20,6 +20,7 @@ _NO_FILE = re.compile(r"File does not exist: (?:.*[/\\\\])?(\w+)\.tla while look
 _PLACE = re.compile(r"line (\d+), col(?:umn)? (\d+)")
 _MODULE = re.compile(r"of module (\w+)|parse module (\w+) from|in file (\w+)")
 _LIMIT = 300
+_ADD_FOLDER = "add its folder to the module path"
 
 
 def one_line(
@@ -51,9 +52,11 @@ def one_line(
             return f"{cfg}: {text}"
         case Outcome.OUT_OF_MEMORY:
             size = f" of {heap}" if heap else ""
-            return f"{spec.name}: Java's heap{size} is too small: give a larger heap, or bound the model ({text})"
+            mend = "give a larger heap, or bound the model"
+            return f"{spec.name}: Java's heap{size} is too small: {mend} ({text})"
         case Outcome.DISK_FULL:
-            return f"{spec.name}: the disk TLC works on is full: free some, or set TMPDIR to a larger one ({text})"
+            mend = "free some space, or set TMPDIR to a larger disk"
+            return f"{spec.name}: the disk TLC works on is full: {mend} ({text})"
         case Outcome.TIMEOUT:
             return f"{spec.name}: {text}: give a longer timeout, or bound the model"
         case _:
@@ -78,9 +81,9 @@ def syntax_line(spec: Path, syntax_text: Sequence[str]) -> str:
     if missing := _MISSING.search(text):
         module, importer = missing[1], missing[2] or spec.stem
         path = files.get(importer, spec)
-        return f"{path}: module {module}, which {importer} uses, was not found: add its folder to the module path"
+        return f"{path}: module {module}, which {importer} uses, was not found: {_ADD_FOLDER}"
     if no_file := _NO_FILE.search(text):
-        return f"{spec}: module {no_file[1]} was not found: add its folder to the module path"
+        return f"{spec}: module {no_file[1]} was not found: {_ADD_FOLDER}"
     complaints = [
         line
         for line in syntax_text
@@ -91,7 +94,8 @@ def syntax_line(spec: Path, syntax_text: Sequence[str]) -> str:
     module_match = _MODULE.search("\n".join(complaints))
     module = next((name for name in module_match.groups() if name), spec.stem) if module_match else spec.stem
     path = files.get(module, spec)
-    # A semantic error puts its place on a line of its own, before what is wrong; a syntax error has it inside.
+    # A semantic error puts its place on a line of its own, before what is wrong; a syntax error has it
+    # inside.
     wrong = re.sub(r"^line \d+, col \d+ to line \d+, col \d+ of module \w+\s*$", "", body, flags=re.M)
     wrong = re.split(r"\n(?:Fatal errors|Warnings:)|tla2sany\.", wrong)[0]
     wrong = re.sub(

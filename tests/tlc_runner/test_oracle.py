@@ -31,7 +31,7 @@ def rebuilt(state: State) -> State:
         if isinstance(value, frozenset):
             return frozenset([copy(item) for item in value])
         if isinstance(value, FrozenMap):
-            return FrozenMap([(copy(key), copy(item)) for key, item in value.items()])  # type: ignore[misc]
+            return FrozenMap([(copy(key), copy(item)) for key, item in value.items()])
         return value
 
     return {name: copy(value) for name, value in state.items()}  # type: ignore[misc]

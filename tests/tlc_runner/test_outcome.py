@@ -1,4 +1,4 @@
-"""Outcomes from messages and exit status; streams of newer TLC versions are hand-made, only 2.15 runs here."""
+"""Outcomes from messages and exit status. Streams of newer versions are hand-made: only 2.15 runs."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def frame(code: int, text: str, severity: int = 0) -> str:
     return f"@!@!@STARTMSG {code}:{severity} @!@!@\n{text}\n@!@!@ENDMSG {code} @!@!@\n"
 
 
+PLACE = "line 8, col 8 to line 8, col 28 of module M"
 FINISHED = frame(2186, "Finished in 12ms at (2026-01-01 00:00:00)")
 SUCCESS = frame(2193, "Model checking completed. No error has been found.") + FINISHED
 
@@ -117,14 +118,14 @@ def test_warnings_are_no_findings() -> None:
 @pytest.mark.parametrize(
     ("header", "action", "location", "params"),
     [
-        ("2: <Inc line 8, col 8 to line 8, col 28 of module M>", "Inc", "line 8, col 8 to line 8, col 28 of module M", None),
+        ("2: <Inc " + PLACE + ">", "Inc", PLACE, None),
         # Newer versions print arguments, and other words before the number.
-        ("2: <Take(p1, <<1, 2>>) line 8, col 8 to line 8, col 28 of module M>", "Take",
-         "line 8, col 8 to line 8, col 28 of module M", (ModelValue("p1"), (1, 2))),
-        ("State 2: <Inner!Go line 8, col 8 to line 8, col 28 of module M>", "Inner!Go",
-         "line 8, col 8 to line 8, col 28 of module M", None),
-        ("2: <Action line 8, col 8 to line 8, col 28 of module M>", None,
-         "line 8, col 8 to line 8, col 28 of module M", None),
+        ("2: <Take(p1, <<1, 2>>) " + PLACE + ">", "Take",
+         PLACE, (ModelValue("p1"), (1, 2))),
+        ("State 2: <Inner!Go " + PLACE + ">", "Inner!Go",
+         PLACE, None),
+        ("2: <Action " + PLACE + ">", None,
+         PLACE, None),
         ("2: <Act>", "Act", None, None),
         ("2: <Initial predicate>", None, None, None),
     ],
@@ -162,8 +163,11 @@ def test_a_loop(header: str) -> None:
 
 def test_counts_with_and_without_commas() -> None:
     text = frame(2190, "Finished computing initial states: 1,024 distinct states generated at 2026.")
-    text += frame(2200, "Progress(9) at 2026-11-29 18:38:16: 17,772,047 states generated (15,946,845 s/min), "
-                  "17,772,046 distinct states found (15,946,917 ds/min), 15,797,375 states left on queue.")  # fmt: skip
+    text += frame(
+        2200,
+        "Progress(9) at 2026-11-29 18:38:16: 17,772,047 states generated (15,946,845 s/min), "
+        "17,772,046 distinct states found (15,946,917 ds/min), 15,797,375 states left on queue.",
+    )
     counts = collect(text).counts
     assert (counts.initial, counts.depth, counts.generated, counts.distinct, counts.queue) == (
         1024, 9, 17772047, 17772046, 15797375,

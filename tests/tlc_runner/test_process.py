@@ -77,7 +77,8 @@ def test_a_killed_java_is_no_verdict(specs: Path, tmp_path: Path) -> None:
 
 
 def test_full_disk(specs: Path, tmp_path: Path) -> None:
-    # A limit on the size of files stands for a full disk: the JVM gets an error from write in the same places.
+    # A limit on the size of files stands for a full disk: the JVM gets an error from write in the same
+    # places.
     with start(specs, tmp_path, limit=400_000) as child:
         output, _ = child.communicate(timeout=150)
     result = json.loads(output)["result"]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,10 +21,10 @@ from tlc_runner import (
     Progress,
     SpecError,
     TLCResult,
-    format_value,
     run_tlc,
     tlc_command,
 )
+from tlc_runner.oracle import SpecOracle
 
 Run = Callable[..., TLCResult]
 INIT = "INIT Init\nNEXT Next\n"
@@ -261,7 +262,7 @@ def test_unknown_arguments(run: Run) -> None:
 def test_arguments_that_make_no_sense(specs: Path, config: Callable[[str], Path]) -> None:
     cfg = config(COUNTER)
     spec = specs / "Counter.tla"
-    for call, words in [
+    wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: run_tlc(specs / "Nothing.tla", cfg), "no such file"),
         (lambda: run_tlc(specs / "Counter.txt", cfg), "not the name of a module"),
         (lambda: run_tlc(spec, specs / "Absent.cfg"), r"Absent.cfg: .*No such file or directory"),
@@ -269,8 +270,12 @@ def test_arguments_that_make_no_sense(specs: Path, config: Callable[[str], Path]
         (lambda: run_tlc(spec, cfg, heap="much"), "heap is 'much'"),
         (lambda: run_tlc(spec, cfg, timeout=0), "timeout is 0 s"),
         (lambda: run_tlc(spec, cfg, module_path=[specs / "absent"]), "no such folder"),
-        (lambda: run_tlc(spec, cfg, extra_jars=[specs / "absent.jar"]), "no such jar"),
-    ]:
+        (
+            lambda: run_tlc(spec, cfg, extra_jars=[specs / "absent.jar"]),
+            r"absent\.jar: not a jar that can be read",
+        ),
+    ]
+    for call, words in wrong:
         with pytest.raises(SpecError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
@@ -315,6 +320,17 @@ def test_modules_elsewhere(run: Run, specs: Path) -> None:
     assert "module Elsewhere, which UsesMore uses, was not found" in missing.message
     found = run("UsesMore", INIT, module_path=[specs / "more"])
     assert (found.outcome, found.distinct) == (Outcome.SUCCESS, 1)
+
+
+def test_modules_in_jars(run: Run, specs: Path, tmp_path: Path) -> None:
+    jar = tmp_path / "Modules.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.write(specs / "more" / "Elsewhere.tla", "Elsewhere.tla")
+    found = run("UsesMore", INIT, extra_jars=[jar])
+    assert (found.outcome, found.distinct) == (Outcome.SUCCESS, 1)
+    assert str(jar) in found.command[found.command.index("-cp") + 1]
+    oracle = SpecOracle(specs / "UsesMore.tla", tmp_path / "Model.cfg", extra_jars=[jar])
+    assert oracle.initial_states() == [{"x": 41}]
 
 
 def test_folders_with_odd_names_and_nothing_written_there(specs: Path, tmp_path: Path) -> None:
@@ -373,16 +389,14 @@ def test_newer_versions_are_kept_from_writing_a_trace_spec(
 
 def test_wrapped_prints_are_joined(tmp_path: Path) -> None:
     spec = tmp_path / "Talk.tla"
+    long = ("a rather long string that goes on", "another one, so that the line wraps", "and one more")
+    printed = ", ".join(f'"{text}"' for text in long)
     spec.write_text(
         "---- MODULE Talk ----\nEXTENDS TLC\nVARIABLE x\n"
-        'Init == x = 1 /\\ PrintT(<<"a rather long string that goes on", "another one, so that the line wraps",'
-        ' "and one more", x>>) /\\ PrintT("plain")\n'
+        f'Init == x = 1 /\\ PrintT(<<{printed}, x>>) /\\ PrintT("plain")\n'
         "Next == x' = x\n====\n"
     )
     spec.with_suffix(".cfg").write_text(INIT)
     result = run_tlc(spec)
     assert len(result.printed) > 2
-    assert [format_value(value) for value in result.printed_values()] == [
-        '<<"a rather long string that goes on", "another one, so that the line wraps", "and one more", 1>>',
-        '"plain"',
-    ]
+    assert result.printed_values() == ((*long, 1), "plain")

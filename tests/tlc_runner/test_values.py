@@ -91,7 +91,7 @@ def test_prints_in_one_order() -> None:
 
 
 def test_refuses_what_is_no_value() -> None:
-    with pytest.raises(TypeError, match="3.5 is a float"):
+    with pytest.raises(TypeError, match=r"3\.5 is a float"):
         format_value((1, 3.5))  # type: ignore[arg-type]
 
 
@@ -100,7 +100,7 @@ def test_a_sequence_has_one_form() -> None:
     assert function({}) == ()
     assert function({True: 1}) == FrozenMap({True: 1})
     for domain in ({}, {1: "a"}, {1: "a", 2: "b"}):
-        with pytest.raises(ValueError, match="use|build it with function"):
+        with pytest.raises(ValueError, match="build it with function"):
             FrozenMap(domain)
 
 
@@ -110,7 +110,7 @@ def test_a_map_is_a_value() -> None:
     assert hash(record) == hash(FrozenMap([("b", 2), ("a", 1)]))
     assert record == {"a": 1, "b": 2}
     assert record != FrozenMap({"a": 1})
-    assert (record["b"], len(record), sorted(record)) == (2, 2, ["a", "b"])
+    assert (record["b"], len(record), set(record)) == (2, 2, {"a", "b"})
     assert record.is_record
     assert not FrozenMap({P1: 1}).is_record
     assert repr(FrozenMap({P1: 1})) == "FrozenMap({ModelValue('p1'): 1})"
@@ -171,12 +171,16 @@ def test_equal_values_have_equal_texts(left: Value, right: Value) -> None:
 
 @given(st.text(alphabet='<>{}[]()|-:@,."\\ \n1aT', max_size=12))
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
+    complaint = None
     try:
         value = parse_value(text)
     except ValueSyntaxError as error:
-        assert "\n" not in str(error)
-    else:
+        complaint = str(error)
+    if complaint is None:
         assert _same(parse_value(format_value(value)), value)
+    else:
+        assert complaint.startswith("not a TLA+ value at line ")
+        assert "\n" not in complaint
 
 
 def test_json_forms() -> None:
