@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -85,7 +86,10 @@ def test_what_cannot_be_checked(specs: Path, config: Callable[[str], Path]) -> N
     assert result.stderr.startswith(f"error: {specs}/Bad.tla line 6, column 1")
 
 
-def test_print_command(specs: Path, config: Callable[[str], Path]) -> None:
+def test_print_command(
+    specs: Path, config: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # the folder it works in is left in place
     result = call(
         "run", specs / "Counter.tla", "-c", config(COUNTER + "INVARIANT Small\n"), "--print-command"
     )
