@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pymodel.engine._config_type import ConfigHandle
 from pymodel.engine._intrinsics import BLOCK
 from pymodel.engine._kernels import (
     CAPACITY_ERROR,
@@ -32,7 +33,7 @@ from pymodel.engine._kernels import (
 from pymodel.engine._memory import Account
 from pymodel.engine._store import StateStore
 from pymodel.engine._warm import Warming, call_on_nothing
-from pymodel.engine.compiling import compile_model, engine_kernels, normalise
+from pymodel.engine.compiling import compile_model, engine_kernels
 from pymodel.engine.errors import ModelError
 from pymodel.engine.explorer import ActionCount, Exploration, Found, Progress
 from pymodel.engine.model import Model
@@ -126,7 +127,7 @@ class Search:
         self.workers = workers
         self._limits = limits
         self._on_progress = on_progress
-        self._config = normalise(model.config)
+        self._config = ConfigHandle(model.config)
         self._compiled = compile_model(model)
         self._kernels = engine_kernels()
         self._account = Account(memory_limit)

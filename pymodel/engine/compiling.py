@@ -25,7 +25,7 @@ import numpy as np
 
 from pymodel.engine.model import Model
 
-__all__ = ["CompiledModel", "EngineKernels", "cache_root", "compile_model", "engine_kernels", "model_digest", "normalise"]
+__all__ = ["CompiledModel", "EngineKernels", "cache_root", "compile_model", "engine_kernels", "model_digest"]
 
 KEPT_DIGESTS = 16
 """How many digests stay on disk; the longest unused go first."""
@@ -88,22 +88,11 @@ def cache_root() -> Path:
     return Path(base) / "resume-contract"
 
 
-def normalise(config: Any) -> Any:
-    """`config` with ints as int and arrays as writable C-ordered copies, so that its numba type never varies."""
-    values = []
-    for value in config:
-        if isinstance(value, np.ndarray):
-            values.append(np.array(value, order="C", copy=True))
-        elif isinstance(value, int | np.integer):
-            values.append(int(value))
-        else:
-            values.append(value)
-    return type(config)(*values)
-
-
 def model_digest(model: Model) -> str:
     """A digest of the code of the model and the engine and of the versions that translate them."""
-    return _digest([*_engine_sources(), _describe_modules(model.modules), _describe_type(model.config)])
+    from pymodel.engine._config_type import ConfigHandle
+
+    return _digest([*_engine_sources(), _describe_modules(model.modules), ConfigHandle(model.config).numba_type.name])
 
 
 def _engine_sources() -> list[object]:
@@ -111,7 +100,7 @@ def _engine_sources() -> list[object]:
     import llvmlite.binding
     import numba
 
-    from pymodel.engine import _intrinsics, _kernels, rows
+    from pymodel.engine import _config_type, _intrinsics, _kernels, rows
 
     return [
         sys.version,
@@ -120,7 +109,7 @@ def _engine_sources() -> list[object]:
         llvmlite.__version__,
         llvmlite.binding.get_host_cpu_name(),
         numba.config.OPT,
-        _describe_modules([_kernels, _intrinsics, rows]),
+        _describe_modules([_kernels, _intrinsics, _config_type, rows]),
         Path(__file__).read_text(encoding="utf-8"),
     ]
 
@@ -209,10 +198,35 @@ def _copy(function: FunctionType, namespace: dict[str, Any]) -> FunctionType:
 
 
 def _helper(function: Callable[..., Any]) -> Any:
-    """A dispatcher for a function of a model, which only compiled code calls."""
-    from numba import njit
+    """A dispatcher for a function of a model, which only compiled code calls.
 
-    return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    Every integer argument is int64, as it is uncompiled, so that one version serves callers that pass a byte of
+    the state, an index or a constant. It is optimised lightly, for it is optimised again wherever it is called.
+    """
+    from numba import njit
+    from numba.core import config, types
+
+    dispatcher = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    choose, compile_ = dispatcher.get_call_template, dispatcher.compile
+
+    def widen(kind: Any) -> Any:
+        kind = types.unliteral(kind)
+        return types.int64 if isinstance(kind, types.Integer | types.Boolean) else kind
+
+    def get_call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return choose(tuple(widen(kind) for kind in args), {name: widen(kind) for name, kind in kws.items()})
+
+    def compile_lightly(signature: Any) -> Any:
+        before = config.OPT, config.LOOP_VECTORIZE
+        config.OPT, config.LOOP_VECTORIZE = 1, 0
+        try:
+            return compile_(signature)
+        finally:
+            config.OPT, config.LOOP_VECTORIZE = before
+
+    dispatcher.get_call_template = get_call_template
+    dispatcher.compile = compile_lightly
+    return dispatcher
 
 
 def _inline_helper(function: Callable[..., Any]) -> Any:
@@ -337,12 +351,3 @@ def _describe_value(value: object) -> object:
     if isinstance(value, type):
         return ("type", value.__qualname__, getattr(value, "_fields", ()))
     return (type(value).__qualname__, repr(value))
-
-
-def _describe_type(config: Any) -> object:
-    """The types of the config's fields, not their values."""
-    kinds = [
-        (name, str(value.dtype), value.ndim) if isinstance(value, np.ndarray) else (name, type(value).__name__)
-        for name, value in zip(config._fields, normalise(config), strict=True)
-    ]
-    return (type(config).__qualname__, kinds)

@@ -19,10 +19,11 @@ def stepper(model: Model, *, compiled: bool) -> Callable[[Record], list[Successo
     """
     if not compiled:
         return model.successors
-    from pymodel.engine.compiling import compile_model, normalise
+    from pymodel.engine._config_type import ConfigHandle
+    from pymodel.engine.compiling import compile_model
 
     step = compile_model(model).step
-    config = normalise(model.config)
+    config = ConfigHandle(model.config)
     # Twice the rows: a model that writes too many is found out before it does harm.
     out = np.zeros((2 * model.fanout, model.width), np.uint8)[: model.fanout]
     labels = np.zeros((2 * model.fanout, model.label_width), np.int32)[: model.fanout]
