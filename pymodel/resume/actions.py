@@ -428,13 +428,14 @@ def Reject(c, s, t, r):
 
 
 def Deliver(c, s, t, b, g, d, v):
-    """The first answer to a parked gate is accepted; any other changes nothing."""
+    """The first answer to a parked gate is accepted; a repeated or a refused one is no step."""
     if not is_running(c, s, b):
         return False
     k = gate_at(c, b, g)
-    if s[k + GATE_STATUS] == PARKED:
-        t[k + GATE_STATUS] = ANSWERED
-        acknowledge(c, s, t, b, g, d, v, True)
+    if s[k + GATE_STATUS] != PARKED:
+        return False
+    t[k + GATE_STATUS] = ANSWERED
+    acknowledge(c, s, t, b, g, d, v, True)
     return True
 
 

@@ -19,11 +19,11 @@ __all__ = ["OVERFLOWS", "Bounds", "Config", "lay_out", "plain"]
 
 OVERFLOWS = (
     "",
-    "computed: more computations of one step than the bound `computations` allows",
-    "acks: more acknowledged answers of one gate than the bound `answers` allows",
-    "epoch: more claims of one gate than a byte counts",
-    "length: more checkpoints in a branch than the bound `length` allows",
-    "applied: more firings of one effect than the bound `applied` allows",
+    "computed (bound: computations)",
+    "acks (bound: answers)",
+    "epoch (a byte)",
+    "ckpt (bound: length)",
+    "applied (bound: applied)",
 )
 
 

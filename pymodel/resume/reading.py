@@ -238,7 +238,7 @@ def arrives(c, s, b, u, e, also, x):
     if u > c.U:
         return False
     if x != AT_COMMIT:
-        return available(c, s, b, u, e, also, x)
+        return c.unit_of[x] == u and available(c, s, b, u, e, also, x)
     for y in range(c.first[u], c.first[u + 1]):
         if available(c, s, b, u, e, also, y):
             return False

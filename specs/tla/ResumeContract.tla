@@ -164,7 +164,9 @@ Committing(r) == run[r].phase = "ready" /\ run[r].step = AtCommit
 GateOf(r) == gate[run[r].branch][run[r].step]
 
 (* Is the claim that r holds, if it holds one, still the current one?       *)
-EpochCurrent(r) == run[r].epoch = 0 \/ run[r].epoch = gate[run[r].branch][GateIn[run[r].unit]].epoch
+(* (IF, not \/: TLC takes a disjunction inside an action for a choice.)     *)
+EpochCurrent(r) == IF run[r].epoch = 0 THEN TRUE
+                   ELSE run[r].epoch = gate[run[r].branch][GateIn[run[r].unit]].epoch
 
 CanRecord(r) == Running(run[r].branch) /\ EpochCurrent(r)
 CanCommit(r) ==
@@ -327,15 +329,14 @@ RunnerStep(r) ==
 -----------------------------------------------------------------------------
 (* What the environment does.                                               *)
 
-(* An answer to gate g of branch b.  The first one to a parked gate is      *)
-(* accepted; the same delivery again is harmless; any other is refused and  *)
-(* leaves no durable trace.                                                *)
+(* The first answer to a parked gate is accepted.  The same delivery again  *)
+(* is harmless and any other is refused: both leave no durable trace, so    *)
+(* that they are no steps here.                                            *)
 Deliver(b, g, d, v) ==
   /\ Running(b)
-  /\ IF gate[b][g].status = "parked"
-     THEN gate' = [gate EXCEPT ![b][g].status = "answered",
-                               ![b][g].acks = <<[to |-> b, id |-> d, value |-> v]>> \o @]
-     ELSE gate' = gate
+  /\ gate[b][g].status = "parked"
+  /\ gate' = [gate EXCEPT ![b][g].status = "answered",
+                          ![b][g].acks = <<[to |-> b, id |-> d, value |-> v]>> \o @]
   /\ UNCHANGED <<ckpt, origin, declared, ledger, status, world, run, own, computed>>
 
 (* The lease of a claim ends; it may happen to a live owner.                *)
