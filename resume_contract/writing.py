@@ -1,0 +1,61 @@
+"""Result files: written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["require_folder", "write_atomically", "write_json"]
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file beside `path`, then put it in its place in one step.
+
+    The temporary file has the suffix of `path`.  If anything goes wrong, Ctrl-C included, `path` is what it was.
+
+    Raises:
+        OSError: the folder or the file cannot be written.
+    """
+    path = path.absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=path.suffix)
+    os.close(handle)
+    part = Path(name)
+    try:
+        write(part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.chmod(0o644)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write `data` as indented JSON, in one step."""
+    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(path, lambda part: void(part.write_text(text, encoding="utf-8")))
+
+
+def void(_: object) -> None:
+    """Nothing, whatever was returned."""
+
+
+def require_folder(path: Path) -> None:
+    """Make a folder, and try that files can be made in it: before a long run, not after it.
+
+    Raises:
+        OSError: it cannot be made or written.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        error.filename = str(path)
+        raise
