@@ -69,6 +69,7 @@ from pymodel.resume.reading import (
     epoch_current,
     gate_at,
     gate_of,
+    is_held,
     is_running,
     ledger_at,
     length,
@@ -460,11 +461,17 @@ def DeliverLate(c, s, t, b, g, d, v):
 
 
 def DeliverReplacing(c, s, t, b, g, d, v):
-    """answer_replaced: a later answer takes the first one's place, and passes."""
+    """answer_replaced: a later answer takes the first one's place, and passes.
+
+    Once a claim is out, only while nobody holds it and nothing of it is recorded: the branch would otherwise go
+    on with an answer that isn't the one that passed, which is another deviation (and breaks FD, too).
+    """
     if not is_running(c, s, b):
         return False
     k = gate_at(c, b, g)
     if s[k + GATE_STATUS] != ANSWERED and s[k + GATE_STATUS] != CLAIMED:
+        return False
+    if s[k + GATE_STATUS] == CLAIMED and (s[ledger_at(c, b, g)] != NONE or is_held(c, s, b, g)):
         return False
     if s[k + GATE_ACKS] == 0:
         return False

@@ -190,7 +190,7 @@ def code(c, s, b, x):
         return NONE
     total = x
     for y in range(1, c.S + 1):
-        total += content(c, s, b, x, y)
+        total += content(c, s, b, x, y) % 2
     return 1 + total % c.V
 
 

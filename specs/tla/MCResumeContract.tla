@@ -7,9 +7,6 @@
 EXTENDS ResumeContract, TLC
 
 CONSTANTS
-  RunnerCount, BranchCount,   \* identities are 1 .. n
-  AnswerCount,                \* delivery d carries the value d
-  ValueCount,                 \* outcomes are 1 .. n, n >= AnswerCount
   MaxCrashes,                 \* crashes in a behaviour
   MaxExpiries,                \* expiries of claims that a runner still holds
   MaxInvalid                  \* invalid outcomes
@@ -25,39 +22,43 @@ mcvars == <<vars, budgets>>
 -----------------------------------------------------------------------------
 (* Programs.  Steps are numbered in the order in which they stand.          *)
 
-Program(units, kinds, after) == [units |-> units, kinds |-> kinds, after |-> after]
-
 (* effect | pure | gate | effect *)
-Linear == Program(<<1, 2, 3, 4>>, <<"effect", "pure", "gate", "effect">>, <<{}, {}, {}, {}>>)
+LinearUnitOf == <<1, 2, 3, 4>>
+LinearKind == <<"effect", "pure", "gate", "effect">>
+LinearAfter == <<{}, {}, {}, {}>>
+
 (* effect || pure  |  gate  |  effect *)
-Parallel == Program(<<1, 1, 2, 3>>, <<"effect", "pure", "gate", "effect">>, <<{}, {}, {}, {}>>)
+ParallelUnitOf == <<1, 1, 2, 3>>
+ParallelKind == <<"effect", "pure", "gate", "effect">>
+ParallelAfter == <<{}, {}, {}, {}>>
+
 (* pure  |  effect ; gate ; effect *)
-Sandwich == Program(<<1, 2, 2, 2>>, <<"pure", "effect", "gate", "effect">>, <<{}, {}, {2}, {2, 3}>>)
-(* pure ; gate || effect, the gate first in no order with the effect, then a pure *)
-Mixed == Program(<<1, 1, 1, 2>>, <<"pure", "gate", "effect", "pure">>, <<{}, {1}, {1}, {}>>)
+SandwichUnitOf == <<1, 2, 2, 2>>
+SandwichKind == <<"pure", "effect", "gate", "effect">>
+SandwichAfter == <<{}, {}, {2}, {2, 3}>>
+
+(* pure ; (gate || effect)  |  pure *)
+MixedUnitOf == <<1, 1, 1, 2>>
+MixedKind == <<"pure", "gate", "effect", "pure">>
+MixedAfter == <<{}, {1}, {1}, {}>>
+
 (* gate ; effect *)
-Gated == Program(<<1, 1>>, <<"gate", "effect">>, <<{}, {1}>>)
+GatedUnitOf == <<1, 1>>
+GatedKind == <<"gate", "effect">>
+GatedAfter == <<{}, {1}>>
+
 (* pure ; gate *)
-Asked == Program(<<1, 1>>, <<"pure", "gate">>, <<{}, {1}>>)
+AskedUnitOf == <<1, 1>>
+AskedKind == <<"pure", "gate">>
+AskedAfter == <<{}, {1}>>
 
-CONSTANT TheProgram
-MCSteps == DOMAIN TheProgram.units
-MCUnitOf == TheProgram.units
-MCUnitCount == TheProgram.units[Len(TheProgram.units)]
-MCKind == TheProgram.kinds
-MCAfter == TheProgram.after
-MCRunners == 1 .. RunnerCount
-MCBranches == 1 .. BranchCount
-MCDeliveries == 1 .. AnswerCount
-MCValues == 1 .. ValueCount
+(* The code of a step.  Any function would do that depends on each value it *)
+(* reads, so that no lost input goes unnoticed: here on how many are odd.   *)
+MCF(x, content) ==
+  1 + ((x + Cardinality({y \in DOMAIN content : content[y] % 2 = 1})) % Cardinality(Values))
 
-(* The code of a step.  Any function would do that depends on all it reads, *)
-(* so that no lost input goes unnoticed.                                   *)
-RECURSIVE Sum(_, _)
-Sum(f, S) == IF S = {} THEN 0 ELSE LET y == CHOOSE y \in S : TRUE IN f[y] + Sum(f, S \ {y})
-MCF(x, content) == 1 + ((x + Sum(content, DOMAIN content)) % ValueCount)
-
-ASSUME AnswerCount <= ValueCount
+(* The value of an answer is its identity, see MCDeliver. *)
+ASSUME Deliveries \subseteq Values
 
 -----------------------------------------------------------------------------
 MCInit == Init /\ crashes = 0 /\ expiries = 0 /\ invalid = 0
@@ -72,8 +73,8 @@ Validity(r, ok) ==
   /\ UNCHANGED <<crashes, expiries>>
 
 MCLoad(r, b) == Load(r, b) /\ UNCHANGED budgets
-MCCompute(r, ok) == Compute(r, ok) /\ Validity(r, ok)
-MCFire(r, ok) == Fire(r, ok) /\ Validity(r, ok)
+MCCompute(r, ok) == Ready(r, "pure") /\ Validity(r, ok) /\ Compute(r, ok)
+MCFire(r, ok) == Ready(r, "effect") /\ Validity(r, ok) /\ Fire(r, ok)
 MCRecord(r) == Record(r) /\ UNCHANGED budgets
 MCMemo(r) == Memo(r) /\ UNCHANGED budgets
 MCCommit(r) == Commit(r) /\ UNCHANGED budgets
@@ -97,9 +98,10 @@ MCCrash(r) ==
   /\ crashes' = crashes + 1
   /\ UNCHANGED <<expiries, invalid>>
 (* Branch identities are taken in order: which free one is taken means nothing. *)
-MCFork(b, i, c) ==
+MCFork(b, c) ==
+  /\ ~Exists(c)
   /\ \A a \in Branches : a < c => Exists(a)
-  /\ Fork(b, i, c)
+  /\ \E i \in 0 .. Len(ckpt[b]) : Fork(b, i, c)
   /\ UNCHANGED budgets
 
 MCNext ==
@@ -118,7 +120,7 @@ MCNext ==
   \/ \E b \in Branches, g \in Gates, d \in Deliveries : MCDeliver(b, g, d)
   \/ \E b \in Branches, g \in Gates : MCExpire(b, g)
   \/ \E r \in Runners : MCCrash(r)
-  \/ \E b \in Branches, c \in Branches : \E i \in 0 .. Len(ckpt[b]) : MCFork(b, i, c)
+  \/ \E b \in Branches, c \in Branches : MCFork(b, c)
 
 MCSpec == MCInit /\ [][MCNext]_mcvars
 MCFairSpec == MCSpec /\ Fairness

@@ -21,8 +21,7 @@ CONSTANTS
   Runners,      \* a finite set of positive numbers: the processes
   Branches,     \* {1, 2, ...}: the identities branches may have; 1 is the root
   UnitCount,    \* the number of units of the program
-  Steps,        \* 1 .. n: the step instances of the program
-  UnitOf,       \* [Steps -> 1 .. UnitCount]
+  UnitOf,       \* <<u1, ..., un>>: the unit of each step instance 1 .. n
   Kind,         \* [Steps -> {"pure", "effect", "gate"}]
   After,        \* [Steps -> SUBSET Steps]: all predecessors of a step inside its unit
   Deliveries,   \* a set of positive numbers: the identities of answers
@@ -30,6 +29,7 @@ CONSTANTS
   F(_, _)       \* F(x, content) \in Values: what the code of step x yields
 
 Root == 1
+Steps == DOMAIN UnitOf
 Units == 1 .. UnitCount
 None == 0                      \* no outcome, no value, no branch, no claim
 AtCommit == 0                  \* a runner's position when nothing is left to do in its unit
@@ -121,8 +121,9 @@ Running(b) == status[b] = "running"
 Has(b, u) == \E i \in DOMAIN ckpt[b] : ckpt[b][i].unit = u
 
 (* The newest checkpoint of unit u in branch b; needs Has(b, u). *)
-Newest(b, u) == ckpt[b][CHOOSE i \in DOMAIN ckpt[b] :
-                          ckpt[b][i].unit = u /\ \A j \in DOMAIN ckpt[b] : ckpt[b][j].unit = u => j <= i]
+Newest(b, u) ==
+  LET at == {i \in DOMAIN ckpt[b] : ckpt[b][i].unit = u}
+  IN ckpt[b][CHOOSE i \in at : \A j \in at : j <= i]
 
 (* The unit that follows the first k checkpoints of branch b. *)
 UnitAfter(b, k) == IF k = 0 THEN 1 ELSE ckpt[b][k].unit + 1
@@ -138,8 +139,9 @@ Content(b, x) == [y \in Inputs[x] |-> IF UnitOf[y] < UnitOf[x] /\ Has(b, UnitOf[
 (* reference can't).                                                       *)
 Outcome(b, x) ==
   LET in == Content(b, x)
+      o == F(x, in)
       seen == {k.out : k \in {k \in computed : k.branch = b /\ k.step = x /\ k.inputs = in}}
-  IN IF seen = {} \/ F(x, in) \in seen THEN F(x, in) ELSE CHOOSE o \in seen : \A p \in seen : o <= p
+  IN IF seen = {} \/ o \in seen THEN o ELSE CHOOSE p \in seen : \A q \in seen : p <= q
 
 (* Is step x of branch b recorded for a runner that holds epoch e?  Until   *)
 (* its unit is committed, a gate is so only for one that holds an epoch of  *)
