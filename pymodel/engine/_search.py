@@ -241,7 +241,7 @@ class Search:
     def _compile(self) -> None:
         """Load or compile everything by doing nothing with it."""
         with Warming(self._kernels):
-            self._expand(0, Chunk(0, 0, 0), self._workers[0], True)
+            self._expand(0, Chunk(0, 0, 0), self._workers[0], True, self._compiled.expand.prepare)
         call_on_nothing(self._kernels)
 
     def _round(self, pending: deque[Chunk], depth: int) -> None:
@@ -288,10 +288,12 @@ class Search:
         for future in futures:
             future.result()
 
-    def _expand(self, j: int, chunk: Chunk, worker: _Worker, search: bool) -> None:
+    def _expand(
+        self, j: int, chunk: Chunk, worker: _Worker, search: bool, expand: Callable[..., Any] | None = None
+    ) -> None:
         slot = self._slots[j]
         store = self._store
-        self._compiled.expand(
+        (expand or self._compiled.expand.dispatcher)(
             self._config,
             self.model.fanout,
             len(self.model.actions),

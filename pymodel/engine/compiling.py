@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.engine.errors import ModelError
 from pymodel.engine.model import Model
 
 __all__ = ["CompiledModel", "EngineKernels", "cache_root", "compile_model", "engine_kernels", "model_digest"]
@@ -64,12 +65,12 @@ class CompiledModel:
 
     digest: str
     cache: Path | None
-    expand: Any
-    step: Any
+    expand: _ModelEntry
+    step: _ModelEntry
 
     def compilations(self) -> int:
         """How many machine-code versions of the model exist in this process."""
-        return len(self.expand.signatures) + len(self.step.signatures)
+        return len(self.expand.dispatcher.signatures) + len(self.step.dispatcher.signatures)
 
 
 ENGINE_ENTRIES = ("insert", "intern", "move_table", "move_directory", "repack")
@@ -110,7 +111,7 @@ def _engine_sources() -> list[object]:
         llvmlite.binding.get_host_cpu_name(),
         numba.config.OPT,
         _describe_modules([_kernels, _intrinsics, _config_type, rows]),
-        Path(__file__).read_text(encoding="utf-8"),
+        [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("compiling.py", "_lean.py")],
     ]
 
 
@@ -124,20 +125,74 @@ def compile_model(model: Model) -> CompiledModel:
     Compilation itself happens at their first call. Models that differ only in values (their config, their record's
     width) share them.
     """
-    from pymodel.engine import _kernels, rows
-
     root = cache_root()
     digest = model_digest(model)
     with _lock:
         found = _models.get((digest, root))
         if found is None:
             folder = _open_folder(root / "numba", digest)
-            twins = _twins([*model.modules, rows], {id(rows.copy_row): _helper(_copy_row)}, _helper)
-            roles = {name: twins[id(model.function(name))] for name in ("Next", "Check", "Sometimes")}
-            namespace = {**_kernel_namespace(_kernels), **roles}
-            found = CompiledModel(digest, folder, **_entries(_kernels, MODEL_ENTRIES, namespace, folder))
-            _models[digest, root] = found
+            entries = {name: _ModelEntry(model, name, folder) for name in MODEL_ENTRIES}
+            found = _models[digest, root] = CompiledModel(digest, folder, **entries)
         return found
+
+
+class _ModelEntry:
+    """A function of `_kernels.py` with a model's functions in it.
+
+    Without reference counts the code is twice as fast. A model that allocates cannot do without, which shows only
+    when it is compiled; then it is compiled again.
+    """
+
+    def __init__(self, model: Model, name: str, folder: Path | None) -> None:
+        self._functions = {role: model.function(role) for role in ("Next", "Check", "Sometimes")}
+        self._modules = model.modules
+        self._name = name
+        self._folder = folder
+        self._lock = threading.Lock()
+        self.dispatcher = self._build(counted=False)
+
+    def _build(self, counted: bool) -> Any:
+        from pymodel.engine import _kernels, rows
+        from pymodel.engine._lean import helper
+
+        def compile_(function: Callable[..., Any]) -> Any:
+            return helper(function, counted=counted)
+
+        twins = _twins([*self._modules, rows], {id(rows.copy_row): compile_(_copy_row)}, compile_)
+        roles = {role: twins[id(function)] for role, function in self._functions.items()}
+        namespace = {**_kernel_namespace(_kernels), **roles}
+        return _dispatcher(_copy(getattr(_kernels, self._name), namespace), self._folder)
+
+    def prepare(self, *arguments: Any) -> Any:
+        """Call it for the first time, or as if it were.
+
+        Raises:
+            ModelError: numba cannot compile the model.
+        """
+        from numba.core.errors import NumbaError
+
+        from pymodel.engine._lean import needs_reference_counts
+
+        with self._lock:
+            try:
+                return self.dispatcher(*arguments)
+            except NumbaError as error:
+                if not needs_reference_counts(error):
+                    raise _not_compilable(self._modules[0], error) from error
+            self.dispatcher = self._build(counted=True)
+            try:
+                return self.dispatcher(*arguments)
+            except NumbaError as error:
+                raise _not_compilable(self._modules[0], error) from error
+
+
+def _not_compilable(module: ModuleType, error: Exception) -> ModelError:
+    """The last lines of numba's complaint, which name the place, as one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    places = [line for line in lines if line.startswith(('File "', "During: "))]
+    what = next((line for line in lines if not line.startswith("Failed in nopython")), lines[0] if lines else "")
+    where = places[0] if places else ""
+    return ModelError(f"module {module.__name__}: numba cannot compile it: {what} ({where}): use ints, loops and arrays")
 
 
 def engine_kernels() -> EngineKernels:
@@ -161,7 +216,9 @@ def _entries(module: ModuleType, names: tuple[str, ...], namespace: dict[str, An
 
 def _kernel_namespace(kernels: ModuleType) -> dict[str, Any]:
     """The globals of `_kernels.py` with compiled functions in the place of plain ones."""
-    twins = _twins([kernels], {}, _inline_helper)
+    from pymodel.engine._lean import helper
+
+    twins = _twins([kernels], {}, lambda function: helper(function, inline=True))
     return {name: twins.get(id(value), value) for name, value in vars(kernels).items()}
 
 
@@ -197,60 +254,13 @@ def _copy(function: FunctionType, namespace: dict[str, Any]) -> FunctionType:
     return twin
 
 
-def _helper(function: Callable[..., Any]) -> Any:
-    """A dispatcher for a function of a model, which only compiled code calls.
-
-    Every integer argument is int64, as it is uncompiled, so that one version serves callers that pass a byte of
-    the state, an index or a constant. It is optimised lightly, for it is optimised again wherever it is called.
-    """
-    from numba import njit
-    from numba.core import config, types
-
-    dispatcher = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
-    choose, compile_ = dispatcher.get_call_template, dispatcher.compile
-
-    def widen(kind: Any) -> Any:
-        kind = types.unliteral(kind)
-        return types.int64 if isinstance(kind, types.Integer | types.Boolean) else kind
-
-    def get_call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return choose(tuple(widen(kind) for kind in args), {name: widen(kind) for name, kind in kws.items()})
-
-    def compile_lightly(signature: Any) -> Any:
-        before = config.OPT, config.LOOP_VECTORIZE
-        config.OPT, config.LOOP_VECTORIZE = 1, 0
-        try:
-            return compile_(signature)
-        finally:
-            config.OPT, config.LOOP_VECTORIZE = before
-
-    dispatcher.get_call_template = get_call_template
-    dispatcher.compile = compile_lightly
-    return dispatcher
-
-
-def _inline_helper(function: Callable[..., Any]) -> Any:
-    """A dispatcher for a small function of the engine, without reference counts: it never allocates."""
-    from numba import njit
-
-    return njit(
-        nogil=True,
-        error_model="numpy",
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        forceinline=True,
-        _nrt=False,
-    )(function)
-
-
 def _dispatcher(function: Callable[..., Any], folder: Path | None) -> Any:
     """A dispatcher for a function of the engine that Python calls, kept in `folder`."""
-    from numba import njit
+    from pymodel.engine._disk_cache import disk_cache
+    from pymodel.engine._lean import entry
 
-    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False)(function)
+    dispatcher = entry(function)
     if folder is not None:
-        from pymodel.engine._disk_cache import disk_cache
-
         dispatcher._cache = disk_cache(function, folder)
     return dispatcher
 

@@ -22,12 +22,14 @@ def stepper(model: Model, *, compiled: bool) -> Callable[[Record], list[Successo
     from pymodel.engine._config_type import ConfigHandle
     from pymodel.engine.compiling import compile_model
 
-    step = compile_model(model).step
+    compiled_step = compile_model(model).step
     config = ConfigHandle(model.config)
     # Twice the rows: a model that writes too many is found out before it does harm.
     out = np.zeros((2 * model.fanout, model.width), np.uint8)[: model.fanout]
     labels = np.zeros((2 * model.fanout, model.label_width), np.int32)[: model.fanout]
-    state = np.zeros(model.width, np.uint8)
+    state = np.array(model.initial[0])
+    compiled_step.prepare(config, state, out, labels)
+    step = compiled_step.dispatcher
 
     def successors(record: Record) -> list[Successor]:
         state[:] = record
