@@ -403,9 +403,10 @@ PC == \A b \in Branches :
 (* Effect exactly-once: applied at most once, and at least once if it is    *)
 (* recorded or was committed by this branch.                               *)
 EO == \A b \in Branches : \A x \in Effects :
-  /\ world[b][x].applied <= 1
-  /\ ledger[b][x].out # None => world[b][x].applied >= 1
-  /\ (\E i \in DOMAIN own[b] : own[b][i].entry.unit = UnitOf[x]) => world[b][x].applied >= 1
+  IF world[b][x].applied = 0
+  THEN /\ ledger[b][x].out = None
+       /\ \A i \in DOMAIN own[b] : own[b][i].entry.unit # UnitOf[x]
+  ELSE world[b][x].applied = 1
 
 RECURSIVE IsSubsequence(_, _)
 IsSubsequence(p, q) ==
@@ -414,17 +415,23 @@ IsSubsequence(p, q) ==
 
 (* FD-1: the starting prefix is unchanged, and nobody else's write is there. *)
 FD1 == \A b \in Branches :
-  LET n == origin[b].index IN
-  /\ SubSeq(ckpt[b], 1, n) = origin[b].prefix
-  /\ IsSubsequence(SubSeq(ckpt[b], n + 1, Len(ckpt[b])), [i \in DOMAIN own[b] |-> own[b][i].entry])
+  LET n == origin[b].index m == Len(ckpt[b]) IN
+  /\ m >= n
+  /\ \A i \in 1 .. n : ckpt[b][i] = origin[b].prefix[i]
+  /\ IF m - n = Len(own[b]) /\ \A i \in DOMAIN own[b] : ckpt[b][n + i] = own[b][i].entry
+     THEN TRUE    \* the common case, said first because it is quick to see
+     ELSE IsSubsequence(SubSeq(ckpt[b], n + 1, m), [i \in DOMAIN own[b] |-> own[b][i].entry])
 
 (* FD-2: the same unit, with all before it the same, has the same outcomes. *)
 SamePast(b, c, u) ==
   /\ \A w \in 1 .. u - 1 : Has(b, w) /\ Has(c, w) /\ Newest(b, w).out = Newest(c, w).out
   /\ \A g \in Gates : UnitOf[g] <= u => gate[b][g].passed = gate[c][g].passed
-Sound(b, u) == Has(b, u) /\ Newest(b, u).valid /\ Newest(b, u).complete
-FD2 == \A b, c \in Branches : \A u \in Units :
-  (b < c /\ Sound(b, u) /\ Sound(c, u) /\ SamePast(b, c, u)) => Newest(b, u).out = Newest(c, u).out
+Differ(p, q) ==
+  p.unit = q.unit /\ p.out # q.out /\ p.valid /\ p.complete /\ q.valid /\ q.complete
+FD2 == \A b, c \in Branches : b < c =>
+  \A i \in DOMAIN ckpt[b] : \A j \in DOMAIN ckpt[c] :
+    (Differ(ckpt[b][i], ckpt[c][j]) /\ SamePast(b, c, ckpt[b][i].unit))
+    => ckpt[b][i] # Newest(b, ckpt[b][i].unit) \/ ckpt[c][j] # Newest(c, ckpt[c][j].unit)
 
 FD == FD1 /\ FD2
 
