@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pymodel.engine import counterexample, explore
+from pymodel.engine import changed, counterexample, explore, render_value
 from pymodel.resume.model import build
 from pymodel.resume.program import PROGRAMS
 from pymodel.resume.transitions import ACTIONS
@@ -18,7 +18,7 @@ from resume_contract.levels import counting_module, levels_of
 from resume_contract.manifest import CLAUSE_INVARIANTS, Manifest, ModelEntry
 from resume_contract.progress import Counts
 from resume_contract.rows import Row
-from tlc_runner import Outcome, Progress, TLCResult, format_value, run_tlc, tlc_command
+from tlc_runner import Outcome, Progress, TLCResult, TraceState, Value, format_value, run_tlc, tlc_command
 
 __all__ = ["Tools", "run_mirror", "run_model", "run_with_tlc", "tlc_command_of"]
 
@@ -108,10 +108,6 @@ def _tlc_row(model: ModelEntry, result: TLCResult, workers: int, points: list[tu
         actions = dict.fromkeys(ACTIONS, 0)
         for name, (_, generated) in result.coverage.items():
             actions[action_name(name)] = actions.get(action_name(name), 0) + generated
-    lines = []
-    for state in result.trace:
-        lines.append(f"{state.number:>3}  {action_name(state.action or 'Initial state')} ({state.kind})")
-        lines += [f"       {name} = {format_value(value)}" for name, value in state.variables.items()]
     return Row(
         model=model.name,
         bound=model.bound,
@@ -128,13 +124,35 @@ def _tlc_row(model: ModelEntry, result: TLCResult, workers: int, points: list[tu
         progress=tuple(points),
         peak_bytes=result.peak_memory_bytes,
         message="" if result.outcome is Outcome.SUCCESS else result.message,
-        counterexample="\n".join(lines),
+        counterexample=_behaviour(result.trace),
         versions={
             "tlc": result.tlc_version,
             "tla2tools_sha256": result.jar_sha256,
             "java": result.java_version,
         },
     )
+
+
+def _behaviour(trace: Sequence[TraceState]) -> str:
+    """TLC's counterexample: the initial state in full, then actions and what they changed."""
+    lines: list[str] = []
+    before: Mapping[str, Value] = {}
+    for state in trace:
+        if state.kind == "stuttering":
+            lines.append("     and there it stays for ever")
+        elif state.kind == "back_to":
+            lines.append(f"     and back to {state.number}")
+        elif not before:
+            lines.append(f"{state.number:>3}  Initial state")
+            lines += [f"       {name} = {format_value(value)}" for name, value in state.variables.items()]
+        else:
+            lines.append(f"{state.number:>3}  {action_name(state.action or 'a step')}")
+            lines += [
+                f"       {place}: {render_value(old)} -> {render_value(new)}"
+                for place, old, new in changed(before, state.variables)
+            ]
+        before = state.variables
+    return "\n".join(lines)
 
 
 def run_mirror(model: ModelEntry, tools: Tools, on_progress: OnProgress | None = None) -> Row:

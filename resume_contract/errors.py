@@ -1,10 +1,10 @@
-"""The root of this package's errors, and how any expected error becomes one line and an exit status."""
+"""The root of this package's errors, and how any expected error becomes one line and which exit statuses there are."""
 
 from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 
 __all__ = [
     "CHECKED",
@@ -13,7 +13,7 @@ __all__ = [
     "INTERRUPTED",
     "ResumeContractError",
     "explain",
-    "guarded",
+    "require",
 ]
 
 CHECKED = 0
@@ -28,6 +28,17 @@ INTERRUPTED = 130
 
 class ResumeContractError(Exception):
     """Something the user can mend.  The message is one line: the file or option, the place, and the mend."""
+
+
+def require(name: str, what: str, known: Iterable[str]) -> None:
+    """Refuse a name that is none of the known ones.
+
+    Raises:
+        ResumeContractError: it lists those that there are.
+    """
+    names = list(known)
+    if name not in names:
+        raise ResumeContractError(f"{what} {name} is unknown: one of {', '.join(names)}")
 
 
 def explain(error: BaseException) -> str | None:
@@ -46,22 +57,6 @@ def explain(error: BaseException) -> str | None:
     if isinstance(error, ModuleNotFoundError):
         return f"the Python package {error.name} is missing: install resume-contract again, with its dependencies"
     return None
-
-
-def guarded(run: Callable[[], None]) -> int:
-    """Run a command line; its exit status.  Expected errors are one line on standard error, without a traceback."""
-    try:
-        run()
-    except KeyboardInterrupt:
-        print("error: interrupted: results written before are kept as they were", file=sys.stderr)
-        return INTERRUPTED
-    except Exception as error:
-        line = explain(error)
-        if line is None:
-            raise
-        print(f"error: {line}", file=sys.stderr)
-        return COULD_NOT_CHECK
-    return CHECKED
 
 
 _ROOTS = (

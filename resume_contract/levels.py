@@ -29,8 +29,12 @@ CountLevel == LET level == TLCGet("level") IN
 
 @contextmanager
 def counting_module(module: Path, cfg: Path) -> Iterator[tuple[Path, Path]]:
-    """A module and configuration that run as `module` and `cfg` do and count.  They need `module`'s folder in TLC's path."""
-    text = read_config(cfg).portable_text
+    """A module and configuration that run as `module` and `cfg` do, and count.
+
+    TLC must be told of the folder of `module`, which they extend.
+    """
+    read_config(cfg)  # refuse what TLC could not read
+    text = cfg.read_text(encoding="utf-8")
     with TemporaryDirectory(prefix="resume-contract-") as folder:
         counted = Path(folder) / f"{_MODULE}.tla"
         counted.write_text(_TEXT.format(name=_MODULE, base=module.stem), encoding="utf-8")

@@ -1,0 +1,70 @@
+"""The command ``resume-contract``.
+
+Exit status: 0 as expected, 1 a violation or a difference, 2 could not check, 130 interrupted.  An error is one line on
+standard error.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
+
+import typer
+
+from resume_contract.commands import bench, check, explain, graph, trace, version, walk
+from resume_contract.errors import CHECKED, COULD_NOT_CHECK, INTERRUPTED
+from resume_contract.errors import explain as explain_error
+
+__all__ = ["app", "main", "run"]
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Says, and checks, what it means to resume a workflow."
+    " Exit status: 0 as expected, 1 a violation or a difference, 2 could not check.",
+)
+app.command("check")(check.check_command)
+app.command("walk")(walk.walk_command)
+app.command("graph")(graph.graph_command)
+app.command("explain")(explain.explain_command)
+app.add_typer(trace.app, name="trace")
+app.command("bench")(bench.bench_command)
+app.command("version")(version.version_command)
+
+# The base of every error of the option parser; typer has brought that parser along since 0.26, and not before.
+_UsageError = cast("type[Exception]", typer.BadParameter.__mro__[2])
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process with its status."""
+    # a polite request to end takes TLC along, as Ctrl-C does
+    signal.signal(signal.SIGTERM, _terminated)
+    raise SystemExit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; its exit status.  What nobody expected is raised."""
+    try:
+        status: Any = app(list(arguments) or ["--help"], prog_name="resume-contract", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        print("error: interrupted: files of results are as they were", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        line = _usage(error) if isinstance(error, _UsageError) else explain_error(error)
+        if line is None:
+            raise
+        print(f"error: {line}", file=sys.stderr)
+        return COULD_NOT_CHECK
+    return status if isinstance(status, int) else CHECKED
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the command line, in one line."""
+    return " ".join(str(error.format_message()).split())
+
+
+def _terminated(_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)

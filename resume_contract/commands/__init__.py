@@ -1,0 +1,1 @@
+"""The commands of ``resume-contract``, one module each."""

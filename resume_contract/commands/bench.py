@@ -1,0 +1,54 @@
+"""``resume-contract bench``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resume_contract.bench import bench
+from resume_contract.commands.options import HeapOption, JarOption, JavaOption, JsonOption, ManifestOption
+from resume_contract.errors import CHECKED, DIFFERS
+from resume_contract.manifest import MANIFEST, load_manifest
+from resume_contract.progress import status_line
+from resume_contract.writing import require_folder, write_json
+
+__all__ = ["bench_command"]
+
+
+def bench_command(
+    model: Annotated[str, typer.Argument(help="A model of the manifest that both engines run.")] = "scaled",
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="Warm runs of the mirror; their median counts.")
+    ] = 3,
+    write: Annotated[Path | None, typer.Option("--write", help="Write bench.json to this folder.")] = None,
+    as_json: JsonOption = False,
+    tlc_jar: JarOption = None,
+    java: JavaOption = None,
+    heap: HeapOption = None,
+    manifest: ManifestOption = MANIFEST,
+) -> None:
+    """Time the mirror beside TLC, as whole commands."""
+    load_manifest(manifest).select([model])
+    if write is not None:
+        require_folder(write)
+    options = {"--tlc-jar": tlc_jar, "--java": java, "--heap": heap, "--manifest": manifest}
+    arguments = [str(part) for name, value in options.items() if value is not None for part in (name, value)]
+    with status_line(f"timing {model}") as report:
+        found = bench(model, runs=runs, arguments=arguments, on_run=report)
+    if write is not None:
+        write_json(write / "bench.json", found.to_json())
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2))
+    else:
+        for name, seconds in found.seconds.items():
+            typer.echo(f"{name:<20} {seconds:10.2f} s")
+        for name, ratio in found.ratios.items():
+            typer.echo(f"{name:<20} {ratio:10.2f} times")
+        each = found.rows["mirror_warm"]["peak_bytes_per_state"]
+        typer.echo(f"{'mirror':<20} {each:10.1f} bytes a state at its peak")
+    for line in found.missed:
+        typer.echo(f"difference: {line}", err=True)
+    raise typer.Exit(DIFFERS if found.missed else CHECKED)

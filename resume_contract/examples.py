@@ -1,0 +1,53 @@
+"""The shortest behaviour that breaks a clause under a fault, found by the mirror."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pymodel.engine import Trace, counterexample, explore
+from pymodel.resume.layout import Bounds
+from pymodel.resume.model import build
+from pymodel.resume.program import PROGRAMS
+from resume_contract.definitions import FAULTS
+from resume_contract.errors import ResumeContractError
+
+__all__ = ["example_of"]
+
+_PROGRAM = "Sandwich"
+
+
+def example_of(fault: str) -> Trace:
+    """A shortest behaviour that breaks the fault's clause, in the first of some small models that has one.
+
+    Raises:
+        ResumeContractError: none of them has (so for the faults of LV, which no state can break).
+    """
+    clause = FAULTS[fault].breaks
+    for bounds in _bounds():
+        model = build(PROGRAMS[_PROGRAM], bounds, [fault], name=f"program {_PROGRAM} with {fault}")
+        found = explore(model, stop_at_first=True)
+        if clause in found.violations:
+            return counterexample(found, clause)
+    raise ResumeContractError(
+        f"fault {fault} breaks {clause} in no small model: search a larger one with `graph`"
+    )
+
+
+def _bounds() -> Iterator[Bounds]:
+    """From one runner alone to crashes and forks: what comes early makes an example that is easy to read."""
+    for runners, branches, crashes, invalid in (
+        (1, 1, 0, 0),
+        (2, 1, 0, 0),
+        (1, 1, 1, 1),
+        (2, 1, 1, 1),
+        (2, 2, 0, 0),
+    ):
+        yield Bounds(
+            runners=runners,
+            branches=branches,
+            answers=2,
+            crashes=crashes,
+            invalid=invalid,
+            length=len(PROGRAMS[_PROGRAM].units) + 2,
+            computations=3,
+        )

@@ -1,0 +1,50 @@
+"""Tables for the terminal; piped they have a fixed width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from resume_contract.rows import Row
+
+__all__ = ["check_table", "print_table"]
+
+PIPED_WIDTH = 120
+
+
+def print_table(table: RenderableType) -> None:
+    """Print to standard output; nothing is cut off where that is no terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPED_WIDTH)
+    console.print(table)
+
+
+def check_table(rows: Iterable[Row]) -> Table:
+    """One line a run."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("model", "bound", "engine", "outcome"):
+        table.add_column(name)
+    for name in ("distinct", "generated", "depth", "seconds", "states/s"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        outcome = f"{row.outcome} {row.violated or ''}".strip()
+        depth = "" if row.depth is None else f"{'≤ ' if row.depth_is_upper_bound else ''}{row.depth}"
+        table.add_row(
+            row.model,
+            row.bound,
+            row.engine,
+            outcome if row.outcome == "SUCCESS" else f"[red]{outcome}[/red]",
+            _count(row.distinct),
+            _count(row.generated),
+            depth,
+            f"{row.seconds:.2f}",
+            _count(row.states_per_second),
+        )
+    return table
+
+
+def _count(number: float | None) -> str:
+    return "" if number is None else f"{number:,.0f}"
