@@ -2,8 +2,8 @@
 
 :func:`compare_graphs` compares the whole labelled state graph, state by state and edge by edge; :func:`walk`
 asks both for the successors of states on random walks, however large the model is.  TLC's side is the TLA+
-itself, run by TLC; the mirror's side are its plain functions.  Transitions are compared as multisets: a step that
-one of them has in two ways and the other in one is a difference.
+itself, run by TLC; the mirror's side are its plain functions.  Transitions are compared as multisets: a step
+that one of them has in two ways and the other in one is a difference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import random
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -51,7 +51,7 @@ State = Mapping[str, Value]
 
 
 class Difference(NamedTuple):
-    """A transition that TLC and the mirror don't have equally often, or a state that only one of them reaches."""
+    """A transition that TLC and the mirror don't have equally often, or a state that only one reaches."""
 
     state: State
     """Where it starts."""
@@ -272,6 +272,7 @@ def compare_graphs(
     program: Program | str,
     bounds: Bounds,
     *,
+    model: tuple[Path, Path] | None = None,
     specs: Path = SPECS,
     stepper: Stepper | None = None,
     most: int = 10,
@@ -280,6 +281,7 @@ def compare_graphs(
 
     Args:
         program, bounds: the model.
+        model: module and configuration of the same model; by default they are written for this.
         specs: the folder of the modules.
         stepper: use this instead of a new one for the model.
         most: differences to report.
@@ -289,7 +291,7 @@ def compare_graphs(
         CapacityError: a state doesn't fit the mirror's record.
     """
     program = _program(program)
-    with _written(program, bounds) as (module, config):
+    with nullcontext(model) if model is not None else _written(program, bounds) as (module, config):
         graph = state_graph(module, config, module_path=[specs])
     numbers: dict[_Key, int] = {}
     states: list[State] = []
