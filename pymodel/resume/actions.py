@@ -474,7 +474,7 @@ def Fork(c, s, t, b, i, child):
     if i > length(c, s, b):
         return False
     for a in range(1, child):
-        if s[branch_at(c, a) + STATUS] == ABSENT:
+        if not c.free and s[branch_at(c, a) + STATUS] == ABSENT:
             return False
     branch_off(c, s, t, b, i, child)
     t[branch_at(c, child) + DECLARED] = 1

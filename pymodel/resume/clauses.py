@@ -291,8 +291,8 @@ CLAUSES = ("PC", "EO", "FD", "CV", "CO-V", "CO-C", "RD", "FI")
 INVARIANTS = (*CLAUSES, "NeverStuck")
 
 
-def Check(c, s):
-    """One bit for each broken invariant, in the order of INVARIANTS."""
+def broken_clauses(c, s):
+    """One bit for each broken clause, in the order of CLAUSES."""
     broken = 0
     if not PC(c, s):
         broken |= 1
@@ -310,6 +310,12 @@ def Check(c, s):
         broken |= 64
     if not FI(c, s):
         broken |= 128
+    return broken
+
+
+def Check(c, s):
+    """One bit for each broken invariant, in the order of INVARIANTS."""
+    broken = broken_clauses(c, s)
     if False and not NeverStuck(c, s, s):
         broken |= 256
     return broken

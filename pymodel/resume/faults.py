@@ -554,7 +554,7 @@ def ForkUndeclared(c, s, t, b, i, child):
     if i > length(c, s, b):
         return False
     for a in range(1, child):
-        if s[branch_at(c, a) + STATUS] == ABSENT:
+        if not c.free and s[branch_at(c, a) + STATUS] == ABSENT:
             return False
     branch_off(c, s, t, b, i, child)
     return True

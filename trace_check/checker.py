@@ -1,0 +1,300 @@
+"""Checks a trace against the reference: does it conform, and if not, what breaks, where, and through which faults?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pymodel.engine.errors import EngineError
+from pymodel.resume.model import fault_names
+from trace_check.diagnosis import closest
+from trace_check.errors import TraceError
+from trace_check.events import (
+    Answer,
+    Committed,
+    Completed,
+    Computed,
+    EffectFired,
+    Forked,
+    GatePassed,
+    ResumeFailed,
+    ResumeGaveUp,
+)
+from trace_check.matching import Matcher
+from trace_check.observations import Observation, Thread, threads
+from trace_check.reader import Trace, read_trace
+from trace_check.search import ALL_CLAUSES, Explained, explain
+
+__all__ = ["DEFAULT_BUDGET", "BrokenClause", "Unexplained", "Verdict", "check_file", "check_trace"]
+
+DEFAULT_BUDGET = 200_000
+"""Places of the search that are expanded at most, for each thread."""
+
+CONFORMS, VIOLATES, UNCHECKED = "conforms", "violates", "unchecked"
+
+
+@dataclass(frozen=True)
+class BrokenClause:
+    """A clause that breaks: the event (from 1) where it does, and whether it does in every smallest explanation."""
+
+    clause: str
+    event: int
+    certain: bool
+    thread: str = ""
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """The first event that the reference can't explain.
+
+    Attributes:
+        event: its number, from 1.
+        line: its line in the file.
+        kind: what it says.
+        closest: the action it comes closest to.
+        condition: the first condition of that action that fails.
+        holding, conditions: how many of its conditions hold, of how many.
+        candidates: how many states the system could have been in before it.
+    """
+
+    event: int
+    line: int
+    kind: str
+    closest: str
+    condition: str
+    holding: int
+    conditions: int
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker says of one trace.  It speaks of the recorded schedule only.
+
+    Attributes:
+        file: the trace.
+        verdict: "conforms", "violates" or "unchecked".
+        clauses: the clauses that break.
+        explanations: the smallest sets of faults that explain the whole trace; [()] where none is needed.
+        unmodelled: events (from 1) that no set of faults explains.
+        first_unexplained: the first event that the reference can't explain, None where it can explain all.
+        hidden_steps: steps that the explanation had to suppose.
+        exercised: the clauses that the events put to a test.
+        threads: how many workflow instances the trace has.
+        expanded: places of the search that were looked at.
+        warnings: what the reader left out.
+        error: why it is unchecked.
+    """
+
+    file: str
+    verdict: str
+    clauses: tuple[BrokenClause, ...] = ()
+    explanations: tuple[tuple[str, ...], ...] = ()
+    unmodelled: tuple[int, ...] = ()
+    first_unexplained: Unexplained | None = None
+    hidden_steps: int = 0
+    exercised: tuple[str, ...] = ()
+    threads: int = 0
+    expanded: int = 0
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def exit_status(self) -> int:
+        """0 conforms, 1 violates, 2 could not be checked."""
+        return {CONFORMS: 0, VIOLATES: 1}.get(self.verdict, 2)
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON values; see docs/json.md."""
+        first = self.first_unexplained
+        return {
+            "file": self.file,
+            "verdict": self.verdict,
+            "clauses": [
+                {"clause": b.clause, "event": b.event, "certain": b.certain, "thread": b.thread}
+                for b in self.clauses
+            ],
+            "explanations": [list(names) for names in self.explanations],
+            "unmodelled": list(self.unmodelled),
+            "first_unexplained": None
+            if first is None
+            else {
+                "event": first.event,
+                "line": first.line,
+                "kind": first.kind,
+                "closest": first.closest,
+                "condition": first.condition,
+                "holding": first.holding,
+                "conditions": first.conditions,
+                "candidates": first.candidates,
+            },
+            "hidden_steps": self.hidden_steps,
+            "exercised": list(self.exercised),
+            "threads": self.threads,
+            "warnings": list(self.warnings),
+            "error": self.error,
+        }
+
+
+@dataclass
+class _ThreadVerdict:
+    clauses: list[BrokenClause] = field(default_factory=list)
+    explanations: list[tuple[str, ...]] = field(default_factory=list)
+    unmodelled: tuple[int, ...] = ()
+    first: Unexplained | None = None
+    hidden: int = 0
+
+
+def check_file(path: str | Path, *, allow_torn: bool = False, budget: int = DEFAULT_BUDGET) -> Verdict:
+    """Check one trace file.  A file that can't be read gives the verdict "unchecked", with the reason.
+
+    Args:
+        path: JSON Lines, plain or gzip.
+        allow_torn: leave out a last line that was cut short, with a warning.
+        budget: places of the search to expand at most, for each thread.
+    """
+    try:
+        return check_trace(read_trace(path, allow_torn=allow_torn), budget=budget)
+    except (TraceError, EngineError) as error:
+        text = str(error)
+        return Verdict(str(path), UNCHECKED, error=text if str(path) in text else f"{path}: {text}")
+
+
+def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
+    """Check a trace that was read.
+
+    Raises:
+        TraceError: the program is dynamic.
+        EngineError: a thread doesn't fit the mirror's record.
+    """
+    found = threads(trace)
+    clauses: list[BrokenClause] = []
+    explanations: list[tuple[str, ...]] = [()]
+    unmodelled: list[int] = []
+    first: Unexplained | None = None
+    hidden = expanded = 0
+    for thread in found:
+        matcher = Matcher(thread)
+        explained = explain(matcher, thread.observations, budget)
+        expanded += explained.expanded
+        if not explained.goals:
+            return Verdict(
+                str(trace.path),
+                UNCHECKED,
+                threads=len(found),
+                expanded=expanded,
+                warnings=tuple(trace.warnings),
+                error=f"{trace.path}: thread {thread.name}: the search budget of {budget} is used up: raise it",
+            )
+        verdict = _judge(matcher, thread, explained, trace)
+        clauses += verdict.clauses
+        explanations = sorted({tuple(sorted({*a, *b})) for a in explanations for b in verdict.explanations})
+        unmodelled += verdict.unmodelled
+        hidden += verdict.hidden
+        if verdict.first is not None and (first is None or verdict.first.event < first.event):
+            first = verdict.first
+    conforms = not clauses and not unmodelled and explanations == [()]
+    return Verdict(
+        str(trace.path),
+        CONFORMS if conforms else VIOLATES,
+        clauses=tuple(sorted(clauses, key=lambda b: (b.event, ALL_CLAUSES.index(b.clause)))),
+        explanations=tuple(explanations),
+        unmodelled=tuple(sorted(unmodelled)),
+        first_unexplained=first,
+        hidden_steps=hidden,
+        exercised=_exercised(found),
+        threads=len(found),
+        expanded=expanded,
+        warnings=tuple(trace.warnings),
+    )
+
+
+def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace) -> _ThreadVerdict:
+    """From the cheapest explanations to what is said of a thread."""
+    goals = explained.goals
+    clean = [g for g in goals if not (g.faults or g.unmodelled or g.broken)]
+    verdict = _ThreadVerdict()
+    verdict.hidden = min(sum(i is None for _, _, i in explained.path(g)) for g in (clean or goals)[:50])
+    if clean:
+        verdict.explanations = [()]
+        return verdict
+    verdict.explanations = sorted({fault_names(g.faults) for g in goals})
+    verdict.unmodelled = min(g.unmodelled for g in goals)
+    for bit, clause in enumerate(ALL_CLAUSES):
+        breaking = [g for g in goals if g.broken >> bit & 1]
+        if breaking:
+            where = min(_broken_at(explained, thread, g, bit) for g in breaking[:50])
+            verdict.clauses.append(BrokenClause(clause, where, len(breaking) == len(goals), thread.name))
+    if any(g.faults or g.unmodelled for g in goals):
+        verdict.first = _first_unexplained(matcher, thread, explained, trace)
+    return verdict
+
+
+def _broken_at(explained: Explained, thread: Thread, goal: Any, bit: int) -> int:
+    """The event at which a clause breaks; of an unseen step, the event that shows it next."""
+    broke = False
+    last = 0
+    for node, _, index in explained.path(goal):
+        broke = broke or bool(node.broken >> bit & 1)
+        if index is not None:
+            last = thread.observations[index].position
+            if broke:
+                return last
+    return last
+
+
+def _first_unexplained(
+    matcher: Matcher, thread: Thread, explained: Explained, trace: Trace
+) -> Unexplained | None:
+    """The first event that no faultless candidate explains, and what it is closest to."""
+    candidates = explained.stuck
+    if not candidates:
+        return None
+    missing: dict[int, list[bytes]] = {}
+    for node in candidates:
+        left = [i for i, o in enumerate(thread.observations) if not node.done >> i & 1 and not o.pending]
+        if left:
+            first = min(left, key=lambda i: (thread.observations[i].high, i))
+            missing.setdefault(first, []).append(node.state)
+    if not missing:
+        return None
+    index = min(missing, key=lambda i: thread.observations[i].high)
+    observation: Observation = thread.observations[index]
+    near = closest(matcher, observation, missing[index])
+    return Unexplained(
+        event=observation.position,
+        line=trace.lines[observation.position - 1],
+        kind=observation.kind,
+        closest=near.action,
+        condition=near.condition,
+        holding=near.holding,
+        conditions=near.conditions,
+        candidates=len(set(missing[index])),
+    )
+
+
+def _exercised(found: list[Thread]) -> tuple[str, ...]:
+    """The clauses that the events put to a test."""
+    seen: set[str] = set()
+    for thread in found:
+        computed: set[tuple[str, str]] = set()
+        for observation in thread.observations:
+            match observation.event:
+                case EffectFired():
+                    seen.add("EO")
+                case Committed():
+                    seen |= {"PC", "CV"}
+                case Answer():
+                    seen.add("CO-V")
+                case GatePassed():
+                    seen |= {"CO-V", "CO-C"}
+                case Forked():
+                    seen |= {"FD", "FI"}
+                case Computed(branch=branch, step=step):
+                    if (branch, step) in computed:
+                        seen.add("RD")
+                    computed.add((branch, step))
+                case Completed() | ResumeFailed() | ResumeGaveUp():
+                    seen.add("LV")
+    return tuple(clause for clause in ALL_CLAUSES if clause in seen)

@@ -1,0 +1,439 @@
+"""From an observation, or unseen, to the mirror's steps: which states may a state turn into, using which faults?
+
+Every step here is an action of :mod:`pymodel.resume.actions` or a deviation of :mod:`pymodel.resume.faults`, called
+with the parameters that the event names.  Budgets play no part: their counters are kept at zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from pymodel.engine.errors import CapacityError
+from pymodel.resume import actions as act
+from pymodel.resume import faults as dev
+from pymodel.resume import reading as at
+from pymodel.resume.clauses import is_waiting
+from pymodel.resume.layout import OVERFLOWS, lay_out, plain
+from pymodel.resume.model import initial_record
+from trace_check.events import (
+    Answer,
+    CheckpointRead,
+    Committed,
+    Completed,
+    Computed,
+    Crashed,
+    EffectFired,
+    Failed,
+    Forked,
+    GatePassed,
+    Loaded,
+    MemoUsed,
+    Parked,
+    Recorded,
+    Refused,
+    ResumeFailed,
+    ResumeGaveUp,
+    StoreRead,
+)
+from trace_check.observations import HARNESS, Observation, Thread
+
+__all__ = ["Matcher", "Move"]
+
+Action = Callable[..., bool]
+
+
+class Move(NamedTuple):
+    """A step: where it leads, the bits of the faults it uses, and what it is called."""
+
+    state: bytes
+    faults: int
+    name: str
+
+
+class Matcher:
+    """The steps of one thread."""
+
+    def __init__(self, thread: Thread) -> None:
+        self.thread = thread
+        layout = lay_out(thread.program, thread.bounds(), free=True)
+        self.c = plain(layout.config)
+        self._t = bytearray(layout.width)
+        self.initial = initial_record(layout.config, layout.width).tobytes()
+        self._positions = range(self.c.S + 1)
+        self._gates = [g for g in self.c.gate_in if g]
+
+    # ----------------------------------------------------------------------------------------------------------
+    # Taking steps
+
+    def _take(self, s: bytes, faults: int, action: Action, *parameters: int) -> Iterator[Move]:
+        """The one step of an action with these parameters, if it is enabled."""
+        t = self._t
+        t[:] = s
+        if action(self.c, s, t, *parameters):
+            if t[at.OVERFLOW]:
+                raise CapacityError("trace", OVERFLOWS[t[at.OVERFLOW]])
+            t[at.CRASHES] = t[at.EXPIRIES] = t[at.INVALID] = 0
+            yield Move(bytes(t), faults, action.__name__)
+
+    def _take_next(self, s: bytes, faults: int, action: Action, *parameters: int) -> Iterator[Move]:
+        """The same for an action whose last parameter is where the runner goes next."""
+        for x in self._positions:
+            yield from self._take(s, faults, action, *parameters, x)
+
+    def _run(self, s: bytes, r: int, field: int) -> int:
+        return s[at.run_at(self.c, r) + field]
+
+    # ----------------------------------------------------------------------------------------------------------
+    # What is seen
+
+    def seen(self, s: bytes, observation: Observation, used: int) -> Iterator[Move]:
+        """The steps that an observation may be.  `used`: the faults of the explanation so far."""
+        event = observation.event
+        b = self.thread.branches[event.branch]
+        r = self.thread.runners.get(event.actor, 0)
+        match event:
+            case Loaded():
+                yield from self._loaded(s, r, b, event)
+            case Forked():
+                action, faults = (act.Fork, 0) if event.declared else (dev.ForkUndeclared, dev.IMPLICIT_FORK)
+                yield from self._take(s, faults, action, b, event.index, self.thread.branches[event.child])
+            case Computed():
+                yield from self._computed(s, r, b, event, used)
+            case EffectFired():
+                yield from self._fired(s, r, b, event, used)
+            case Recorded():
+                yield from self._recorded(s, r, b, event)
+            case MemoUsed():
+                if self._is_at(s, r, b, self.thread.step(event.step)):
+                    yield from self._take_next(s, 0, act.Memo, r)
+            case Parked():
+                yield from self._parked(s, r, b, event)
+            case Answer():
+                yield from self._answered(s, b, event)
+            case GatePassed():
+                yield from self._passed(s, r, b, event)
+            case Refused():
+                yield from self._refused(s, r, b, event)
+            case Committed():
+                yield from self._committed(s, r, b, event)
+            case Crashed():
+                yield from self._crashed(s, r)
+            case StoreRead():
+                if self.holds(s, b, event):
+                    yield Move(s, 0, "store_read")
+            case Completed():
+                if self._status(s, b) == at.DONE:
+                    yield Move(s, 0, "completed")
+            case Failed():
+                if self._status(s, b) == at.FAILED:
+                    yield Move(s, 0, "failed")
+            case ResumeFailed() | ResumeGaveUp():
+                yield Move(s, 0, observation.kind)
+
+    def _status(self, s: bytes, b: int) -> int:
+        return s[at.branch_at(self.c, b) + at.STATUS]
+
+    def _is_at(self, s: bytes, r: int, b: int, x: int) -> bool:
+        """Does runner r stand at step x of branch b?"""
+        return (
+            self._run(s, r, at.PHASE) != at.IDLE
+            and self._run(s, r, at.BRANCH) == b
+            and self._run(s, r, at.STEP) == x
+        )
+
+    def _loaded(self, s: bytes, r: int, b: int, event: Loaded) -> Iterator[Move]:
+        n = at.length(self.c, s, b)
+        k = n if event.index is UNSET else int(event.index)
+        if k == n:
+            yield from self._take_next(s, 0, act.Load, r, b)
+            yield from self._take_next(s, dev.LEDGER_IGNORED, dev.LoadIgnoringLedger, r, b)
+            if self._run(s, r, at.PHASE) != at.IDLE or not at.is_running(self.c, s, b):
+                yield Move(s, 0, "read")  # a look at the store that starts nothing
+        elif k < n:
+            for x in self._positions:
+                yield from self._take(s, dev.RESTART_FROM_EARLIER, dev.LoadEarlier, r, b, x, k)
+
+    def _computed(self, s: bytes, r: int, b: int, event: Computed, used: int) -> Iterator[Move]:
+        if not self._is_at(s, r, b, self.thread.step(event.step)) or self._outlived(s, r, used):
+            return
+        o = self.thread.value(event.outcome)
+        yield from self._take(s, 0, act.Compute, r, int(not event.valid), o)
+        if event.valid:
+            yield from self._take(s, dev.RECOMPUTE_DIFFERS, dev.ComputeDiffering, r, o)
+            yield from self._take(s, dev.FORK_NONDETERMINISM, dev.ComputeForked, r, o)
+
+    def _outlived(self, s: bytes, r: int, used: int) -> bool:
+        return bool(used & dev.LOST_COMMIT) and bool(dev.outlived(self.c, s, r))
+
+    def _fired(self, s: bytes, r: int, b: int, event: EffectFired, used: int) -> Iterator[Move]:
+        x = self.thread.step(event.step)
+        if not self._is_at(s, r, b, x) or self._outlived(s, r, used):
+            return
+        o = self.thread.value(event.outcome)
+        first = s[at.world_at(self.c, b, x) + at.APPLIED] == 0
+        if first == event.applied:
+            yield from self._take(s, 0, act.Fire, r, int(not event.valid), o)
+        if event.applied and not first:
+            recorded = s[at.ledger_at(self.c, b, x)] != at.NONE
+            if self.thread.sink == "plain":
+                yield from self._take(s, dev.UNKEYED_EFFECT, dev.FireAgain, r, int(recorded))
+            elif not recorded:
+                yield from self._take(s, dev.UNSTABLE_KEY, dev.FireAgain, r, 0)
+            if recorded:
+                yield from self._take(s, dev.LEDGER_IGNORED, dev.FireAgain, r, 1)
+
+    def _recorded(self, s: bytes, r: int, b: int, event: Recorded) -> Iterator[Move]:
+        x = self.thread.step(event.step)
+        if not self._is_at(s, r, b, x):
+            return
+        o = self.thread.value(event.outcome)
+        if self._run(s, r, at.OUT) == o:
+            yield from self._take_next(s, 0, act.Record, r)
+            yield from self._take_next(s, dev.INVALID_PERSISTED, dev.RecordInvalid, r)
+        for move in self._take(s, dev.RECORD_BEFORE_FIRE, dev.RecordUnfired, r):
+            recorded = bytearray(move.state)
+            recorded[at.ledger_at(self.c, b, x)] = o
+            yield move._replace(state=bytes(recorded))
+
+    def _parked(self, s: bytes, r: int, b: int, event: Parked) -> Iterator[Move]:
+        g = self.thread.step(event.gate)
+        if self._is_at(s, r, b, g):
+            yield from self._take(s, 0, act.Park, r)
+            if s[at.gate_at(self.c, b, g) + at.GATE_STATUS] == at.PARKED:
+                yield from self._take(s, 0, act.Refuse, r)
+
+    def _answered(self, s: bytes, b: int, event: Answer) -> Iterator[Move]:
+        g = self.thread.step(event.gate)
+        d = self.thread.deliveries[event.gate, event.delivery]
+        v = self.thread.value(event.value)
+        parked = at.is_running(self.c, s, b) and s[at.gate_at(self.c, b, g) + at.GATE_STATUS] == at.PARKED
+        if event.accepted is False:
+            if not parked:
+                yield Move(s, 0, "refused Deliver")
+            return
+        yield from self._take(s, 0, act.Deliver, b, g, d, v)
+        if dev.is_acknowledged(self.c, s, b, g, d):
+            yield Move(s, 0, "repeated Deliver")
+        else:
+            yield from self._take(s, dev.LATE_ANSWER_RECORDED, dev.DeliverLate, b, g, d, v)
+            yield from self._take(s, dev.ANSWER_REPLACED, dev.DeliverReplacing, b, g, d, v)
+
+    def _passed(self, s: bytes, r: int, b: int, event: GatePassed) -> Iterator[Move]:
+        if not self._is_at(s, r, b, self.thread.step(event.gate)):
+            return
+        v = None if event.value is UNSET else self.thread.value(event.value)
+        for move in (
+            *self._take(s, 0, act.Claim, r),
+            *self._take(s, 0, act.TakeOver, r),
+            *self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimWriting, r),
+        ):
+            if v is None or self._run(move.state, r, at.OUT) == v:
+                yield move
+        # The code behind the gate saw the answer: under check_then_claim that may be the read, its write to follow.
+        k = at.gate_at(self.c, b, self.thread.step(event.gate))
+        if v is None or s[k + at.GATE_HEAD + at.ACK_VALUE] == v:
+            yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimChecking, r)
+
+    def _refused(self, s: bytes, r: int, b: int, event: Refused) -> Iterator[Move]:
+        match event.what:
+            case "gate":
+                yield from self._take(s, 0, act.Refuse, r)
+            case "record" | "commit":
+                yield from self._take(s, 0, act.Stale, r)
+            case "outcome":
+                yield from self._take(s, 0, act.Reject, r)
+            case "load":
+                if not at.is_running(self.c, s, b):
+                    yield Move(s, 0, "refused Load")
+            case "delivery":
+                g = self.thread.step(event.gate) if event.gate else at.NONE
+                if not g or s[at.gate_at(self.c, b, g) + at.GATE_STATUS] != at.PARKED:
+                    yield Move(s, 0, "refused Deliver")
+
+    def _committed(self, s: bytes, r: int, b: int, event: Committed) -> Iterator[Move]:
+        u = self.thread.units[event.unit]
+        if not (
+            at.committing(self.c, s, r) and self._run(s, r, at.BRANCH) == b and self._run(s, r, at.UNIT) == u
+        ):
+            return
+        outcomes = {self.thread.step(name): self.thread.value(o) for name, o in event.outcomes.items()}
+        if any(s[at.ledger_at(self.c, b, x)] != o for x, o in outcomes.items()):
+            return
+        for move in self._take_next(s, 0, act.Commit, r):
+            newest = at.ckpt_at(self.c, b, at.length(self.c, move.state, b))
+            if bool(move.state[newest + at.ENTRY_FLAGS] & at.VALID) == event.valid:
+                yield move
+                aliased = bytearray(move.state)
+                if dev.alias_parent(self.c, move.state, aliased, b, u) and bytes(aliased) != move.state:
+                    yield Move(bytes(aliased), dev.FORK_ALIASES_PARENT, "Commit over the parent's")
+        i = at.newest(self.c, s, b, u)
+        if i and all(
+            s[at.ckpt_at(self.c, b, i) + at.ENTRY_OUT + self.c.place[x]] == o for x, o in outcomes.items()
+        ):
+            # Acknowledged, and already so in the branch: what the caller was told is true, the write is a repeat.
+            yield from self._take(s, 0, act.Stale, r)
+
+    def _crashed(self, s: bytes, r: int) -> Iterator[Move]:
+        if self._run(s, r, at.PHASE) == at.IDLE:
+            yield Move(s, 0, "crash of an idle process")
+        yield from self._take(s, 0, act.Crash, r)
+        yield from self._take(s, dev.TORN_CHECKPOINT, dev.CrashTearing, r)
+        for b in self.thread.branches.values():
+            yield from self._take(s, dev.LOST_COMMIT, dev.CrashLosingCommit, r, b)
+            for g in self._gates:
+                yield from self._take(s, dev.LOST_ANSWER, dev.CrashLosingAnswer, r, b, g)
+
+    # ----------------------------------------------------------------------------------------------------------
+    # Assertions on the state
+
+    def holds(self, s: bytes, b: int, event: StoreRead) -> bool:
+        """Does the state agree with what the store was read to hold?"""
+        if self._status(s, b) == at.ABSENT or at.length(self.c, s, b) != len(event.checkpoints):
+            return False
+        if not all(self._same(s, b, i, read) for i, read in enumerate(event.checkpoints, 1)):
+            return False
+        for g in self._gates:
+            status = s[at.gate_at(self.c, b, g) + at.GATE_STATUS]
+            is_open = self.thread.program.steps[g - 1].name in event.open_interrupts
+            if status == at.PARKED and not is_open:
+                return False
+            if is_open and status in (at.CLOSED, at.CONSUMED):
+                return False
+        return True
+
+    def _same(self, s: bytes, b: int, i: int, read: CheckpointRead) -> bool:
+        p = at.ckpt_at(self.c, b, i)
+        flags = s[p + at.ENTRY_FLAGS]
+        if bool(flags & at.COMPLETE) != read.complete:
+            return False
+        if not read.complete:
+            return True
+        if bool(flags & at.VALID) != read.valid or s[p] != self.thread.units.get(read.unit or "", 0):
+            return False
+        return all(
+            s[p + at.ENTRY_OUT + self.c.place[self.thread.step(name)]] == self.thread.value(o)
+            for name, o in read.outcomes.items()
+        )
+
+    def starves(self, s: bytes, observation: Observation) -> bool:
+        """Is LV broken here: a resume got nowhere, the branch is at no end, doesn't wait, and nobody else holds it?"""
+        if not isinstance(observation.event, ResumeFailed | ResumeGaveUp):
+            return False
+        b = self.thread.branches[observation.event.branch]
+        if self._status(s, b) not in (at.RUNNING, at.STUCK) or is_waiting(self.c, s, b):
+            return False
+        mine = self.thread.runners.get(observation.event.actor, 0)
+        return not any(
+            r != mine and self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.BRANCH) == b
+            for r in self.thread.runners.values()
+        )
+
+    # ----------------------------------------------------------------------------------------------------------
+    # What is not seen
+
+    def hidden(self, s: bytes, live: frozenset[str]) -> Iterator[Move]:
+        """The steps that may have happened unseen: of kinds that the recorder doesn't always show.
+
+        `live`: the actors that still have something to show, which alone may do anything.
+        """
+        observes = self.thread.observes
+        for actor, r in self.thread.runners.items():
+            if actor == HARNESS or actor not in live:
+                continue
+            if self._run(s, r, at.PHASE) == at.IDLE:
+                if "loaded" not in observes:
+                    for b in self.thread.branches.values():
+                        yield from self._take_next(s, 0, act.Load, r, b)
+                continue
+            yield from self._hidden_of(s, r, observes)
+        for b in self.thread.branches.values():
+            for g in self._gates:
+                yield from self._take(s, 0, act.Expire, b, g)
+
+    def _hidden_of(self, s: bytes, r: int, observes: frozenset[str]) -> Iterator[Move]:
+        x = self._run(s, r, at.STEP)
+        is_gate = x != at.AT_COMMIT and self.c.kind[x] == at.GATE
+        b = self._run(s, r, at.BRANCH)
+        if "computed" not in observes and x != at.AT_COMMIT and self.c.kind[x] == at.PURE:
+            fixed = at.outcome(self.c, s, b, x)
+            for o in (fixed,) if fixed else range(1, self.c.V + 1):
+                yield from self._take(s, 0, act.Compute, r, 0, o)
+        if "effect_fired" not in observes and x != at.AT_COMMIT and self.c.kind[x] == at.EFFECT:
+            fixed = s[at.world_at(self.c, b, x) + at.ANSWER]
+            for o in (fixed,) if fixed else range(1, self.c.V + 1):
+                yield from self._take(s, 0, act.Fire, r, 0, o)
+        if is_gate or "recorded" not in observes:
+            yield from self._take_next(s, 0, act.Record, r)
+        if "memo_used" not in observes:
+            yield from self._take_next(s, 0, act.Memo, r)
+        if "committed" not in observes:
+            yield from self._take_next(s, 0, act.Commit, r)
+        else:
+            yield from self._take_next(s, dev.SKIP_UNCOMMITTED, dev.CommitSkipping, r)
+        if "parked" not in observes:
+            yield from self._take(s, 0, act.Park, r)
+        if "gate_passed" not in observes:
+            yield from self._take(s, 0, act.Claim, r)
+            yield from self._take(s, 0, act.TakeOver, r)
+        if "refused" not in observes:
+            yield from self._take(s, 0, act.Refuse, r)
+            yield from self._take(s, 0, act.Stale, r)
+            yield from self._take(s, 0, act.Reject, r)
+        yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimChecking, r)
+        yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimWriting, r)
+        yield from self._take(s, dev.FORK_INHERITS_ANSWER, dev.ParkInheriting, r)
+
+    # ----------------------------------------------------------------------------------------------------------
+    # What nothing explains
+
+    def forced(self, s: bytes, observation: Observation) -> bytes:
+        """The state that an observation asserts, as far as it does, where no step explains it."""
+        event = observation.event
+        c, t = self.c, bytearray(s)
+        b = self.thread.branches[event.branch]
+        r = self.thread.runners.get(event.actor, 0)
+        if isinstance(event, Loaded) and event.index is not UNSET:
+            u = int(event.index) + 1
+            if u > c.U:
+                act.go_idle(c, t, r)
+            else:
+                act.arrive(c, t, r, b, u, at.length(c, s, b), self._first_open(s, b, u), 0)
+        elif isinstance(event, Computed | EffectFired):
+            x = self.thread.step(event.step)
+            act.arrive(c, t, r, b, c.unit_of[x], at.length(c, s, b), x, self._run(s, r, at.EPOCH))
+            act.hold(c, t, r, self.thread.value(event.outcome), int(not event.valid))
+            if isinstance(event, EffectFired) and event.applied:
+                w = at.world_at(c, b, x)
+                t[w + at.APPLIED] = min(255, s[w + at.APPLIED] + 1)
+                if not s[w + at.APPLIED]:
+                    t[w + at.ANSWER] = self.thread.value(event.outcome)
+        elif isinstance(event, Recorded):
+            x = self.thread.step(event.step)
+            if not s[at.ledger_at(c, b, x)]:
+                t[at.ledger_at(c, b, x)] = self.thread.value(event.outcome)
+            u = c.unit_of[x]
+            after = self._first_open(bytes(t), b, u, self._run(s, r, at.EPOCH))
+            act.arrive(c, t, r, b, u, at.length(c, s, b), after, self._run(s, r, at.EPOCH))
+        elif isinstance(event, GatePassed) and event.value is not UNSET:
+            g = self.thread.step(event.gate)
+            k = at.gate_at(c, b, g)
+            act.arrive(c, t, r, b, c.unit_of[g], at.length(c, s, b), g, 0)
+            act.hold(c, t, r, self.thread.value(event.value), 0)
+            t[k + at.GATE_CLAIMS] = s[k + at.GATE_CLAIMS] + 1
+            t[k + at.GATE_STATUS] = max(s[k + at.GATE_STATUS], at.CLAIMED)
+            t[k + at.GATE_PASSED] = self.thread.value(event.value)
+            if not s[k + at.GATE_EPOCH]:
+                t[k + at.GATE_EPOCH] = 1
+            t[at.run_at(c, r) + at.EPOCH] = t[k + at.GATE_EPOCH]
+        elif isinstance(event, Parked | Crashed | Refused) and r:
+            act.go_idle(c, t, r)
+        return bytes(t)
+
+    def _first_open(self, s: bytes, b: int, u: int, epoch: int = 0) -> int:
+        for x in range(self.c.first[u], self.c.first[u + 1]):
+            if at.available(self.c, s, b, u, epoch, at.NONE, x):
+                return x
+        return at.AT_COMMIT

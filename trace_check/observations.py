@@ -1,0 +1,191 @@
+"""What one thread of a trace shows, in the mirror's terms: observations with intervals, and numbers for names.
+
+An observation took effect at one moment after line ``low`` and not after line ``high``.  A bracket's interval is its
+two lines; a line of its own was written after the fact, so that its interval begins at the actor's line before; what
+the sink or the harness writes is exact.  An operation without an end has no ``high``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from pymodel.resume.layout import Bounds
+from pymodel.resume.program import Program, Step
+from trace_check.errors import TraceError
+from trace_check.events import (
+    ROOT_BRANCH,
+    Answer,
+    AnyEvent,
+    Committed,
+    Completed,
+    Computed,
+    EffectFired,
+    Failed,
+    Forked,
+    GatePassed,
+    Recorded,
+    StoreRead,
+    Value,
+    event_kind,
+    value_key,
+)
+from trace_check.reader import Trace
+
+__all__ = ["HARNESS", "Observation", "Thread", "threads"]
+
+HARNESS = "harness"
+_EXACT = (EffectFired, StoreRead)
+_OUTSIDE = ("paused", "continued")  # the process is stopped or goes on: nothing of the model changes
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One event, or the two lines of one operation.
+
+    Attributes:
+        event: the line that says most: the end of a bracket if there is one.
+        position: the event's number in the trace, from 1 (of the begin where there is no end).
+        low, high: the interval, as such numbers; ``high`` is infinite for an operation without an end.
+        pending: the operation has no end: it may have taken effect or not.
+    """
+
+    event: AnyEvent
+    position: int
+    low: float
+    high: float
+    pending: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of the event."""
+        return event_kind(self.event)
+
+
+@dataclass
+class Thread:
+    """One workflow instance of a trace, with the numbers that the mirror uses for its names."""
+
+    name: str
+    program: Program
+    sink: str
+    observes: frozenset[str]
+    observations: list[Observation] = field(default_factory=list)
+    runners: dict[str, int] = field(default_factory=dict)
+    branches: dict[str, int] = field(default_factory=lambda: {ROOT_BRANCH: 1})
+    deliveries: dict[tuple[str, str], int] = field(default_factory=dict)
+    values: dict[object, int] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
+    commits: int = 0
+    computations: int = 0
+
+    def runner(self, actor: str) -> int:
+        """The runner of an actor."""
+        return self.runners[actor]
+
+    def value(self, value: Value) -> int:
+        """The number of an outcome or an answer."""
+        return self.values.setdefault(value_key(value), len(self.values) + 1)
+
+    def step(self, name: str) -> int:
+        """The number of a step."""
+        return self.program.number(name)
+
+    def bounds(self) -> Bounds:
+        """Bounds that hold whatever the thread shows.
+
+        Raises:
+            ModelError: the thread is too large for the record's bytes.
+        """
+        values = max(2, len(self.values), len(self.deliveries))
+        return Bounds(
+            runners=max(1, len(self.runners)),
+            branches=len(self.branches),
+            answers=max(1, len(self.deliveries)),
+            values=values,
+            crashes=255,
+            expiries=255,
+            invalid=255,
+            length=min(255, len(self.program.units) + self.commits),
+            computations=max(1, self.computations),
+            applied=255,
+        )
+
+
+def threads(trace: Trace) -> list[Thread]:
+    """The threads of a trace, in the order in which they begin.
+
+    Raises:
+        TraceError: the program is dynamic.
+    """
+    header = trace.header
+    if isinstance(header.program, str):
+        raise TraceError(trace.path, 1, "the program is dynamic", "give the units and steps in the header")
+    program = Program(
+        header.scenario,
+        tuple(
+            tuple(Step(step.step, step.kind, tuple(step.after)) for step in unit.steps)
+            for unit in header.program
+        ),
+    )
+    units = {unit.name: number for number, unit in enumerate(header.program, 1)}
+    found: dict[str, Thread] = {}
+    last: dict[tuple[str, str], int] = {}
+    begun = {operation.begin: operation for operation in trace.operations.values()}
+    ended = {operation.end: operation for operation in trace.operations.values() if operation.end is not None}
+    for index, event in enumerate(trace.events):
+        position = index + 1
+        thread = found.get(event.thread)
+        if thread is None:
+            thread = Thread(event.thread, program, header.sink, frozenset(header.observes), units=units)
+            found[event.thread] = thread
+        before = last.get((event.thread, event.actor), 0)
+        last[event.thread, event.actor] = position
+        if event_kind(event) in _OUTSIDE:
+            continue
+        if index in begun and begun[index].end is not None:
+            continue  # its end says more
+        _learn(thread, event)
+        if index in begun:
+            thread.observations.append(Observation(event, position, position, math.inf, pending=True))
+        elif index in ended:
+            thread.observations.append(Observation(event, position, ended[index].begin + 1, position))
+        else:
+            exact = isinstance(event, _EXACT)
+            thread.observations.append(Observation(event, position, position if exact else before, position))
+    for thread in found.values():
+        thread.observations.sort(key=lambda o: (o.low, o.high))
+    return list(found.values())
+
+
+def _learn(thread: Thread, event: AnyEvent) -> None:
+    """Number the names that an event brings."""
+    if event.actor != HARNESS:
+        thread.runners.setdefault(event.actor, len(thread.runners) + 1)
+    for value in _values(event):
+        thread.value(value)
+    if isinstance(event, Forked):
+        thread.branches.setdefault(event.child, len(thread.branches) + 1)
+    elif isinstance(event, Answer):
+        thread.deliveries.setdefault((event.gate, event.delivery), len(thread.deliveries) + 1)
+    elif isinstance(event, Committed):
+        thread.commits += 1
+    elif isinstance(event, Computed):
+        thread.computations += 1
+
+
+def _values(event: AnyEvent) -> Iterator[Value]:
+    if isinstance(event, Computed | EffectFired | Recorded | Completed | Failed):
+        yield event.outcome
+    elif isinstance(event, Committed):
+        yield from event.outcomes.values()
+    elif isinstance(event, Answer) or (isinstance(event, GatePassed) and event.value is not UNSET):
+        yield event.value  # type: ignore[misc]
+    elif isinstance(event, StoreRead):
+        for checkpoint in event.checkpoints:
+            yield from checkpoint.outcomes.values()
+        for answers in event.answers.values():
+            yield from answers
