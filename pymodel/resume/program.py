@@ -130,6 +130,7 @@ PROGRAMS: dict[str, Program] = {
             [Step("s4", "pure")],
         ),
         _program("Gated", [Step("s1", "gate"), Step("s2", "effect", ("s1",))]),
+        _program("Beside", [Step("s1", "gate"), Step("s2", "effect")]),
         _program("Asked", [Step("s1", "pure"), Step("s2", "gate", ("s1",))]),
     )
 }

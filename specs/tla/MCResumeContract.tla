@@ -47,6 +47,11 @@ GatedUnitOf == <<1, 1>>
 GatedKind == <<"gate", "effect">>
 GatedAfter == <<{}, {1}>>
 
+(* gate || effect *)
+BesideUnitOf == <<1, 1>>
+BesideKind == <<"gate", "effect">>
+BesideAfter == <<{}, {}>>
+
 (* pure ; gate *)
 AskedUnitOf == <<1, 1>>
 AskedKind == <<"pure", "gate">>
@@ -124,6 +129,14 @@ MCNext ==
 
 MCSpec == MCInit /\ [][MCNext]_mcvars
 MCFairSpec == MCSpec /\ Fairness
+
+(* What each part of Fairness is for: without it LV fails, see specs/README.md. *)
+MCWeakLoadSpec ==    \* a runner may load a parked branch and be refused for ever
+  /\ MCSpec
+  /\ \A b \in Branches : WF_vars(\E r \in Runners : Load(r, b))
+  /\ FairRunners /\ FairExpiry
+MCUnfairExpirySpec == MCSpec /\ FairLoads /\ FairRunners    \* a dead claim may stay for ever
+MCUnfairRunnerSpec == MCSpec /\ FairLoads /\ FairExpiry     \* a process may stand still without a crash
 
 BudgetsOK == crashes \in 0 .. MaxCrashes /\ expiries \in 0 .. MaxExpiries /\ invalid \in 0 .. MaxInvalid
 =============================================================================

@@ -382,10 +382,11 @@ Next ==
 (* Strong fairness for arriving at each step of each branch: with only weak *)
 (* fairness of Load a runner that loads a parked branch and is refused for  *)
 (* ever starves its sibling.  A dead claim must expire in the end.          *)
-Fairness ==
-  /\ \A b \in Branches : \A x \in Steps \cup {AtCommit} : SF_vars(\E r \in Runners : Load(r, b) /\ run'[r].step = x)
-  /\ \A r \in Runners : WF_vars(RunnerStep(r))
-  /\ \A b \in Branches : \A g \in Gates : WF_vars(~Held(b, g) /\ Expire(b, g))
+FairLoads ==
+  \A b \in Branches : \A x \in Steps \cup {AtCommit} : SF_vars(\E r \in Runners : Load(r, b) /\ run'[r].step = x)
+FairRunners == \A r \in Runners : WF_vars(RunnerStep(r))
+FairExpiry == \A b \in Branches : \A g \in Gates : WF_vars(~Held(b, g) /\ Expire(b, g))
+Fairness == FairLoads /\ FairRunners /\ FairExpiry
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 
