@@ -50,14 +50,15 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status: Any = app(list(arguments) or ["--help"], prog_name="resume-contract", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        print("error: interrupted: files of results are as they were", file=sys.stderr)
-        return INTERRUPTED
+        status = INTERRUPTED  # newer versions of typer return it
     except Exception as error:
         line = _usage(error) if isinstance(error, _UsageError) else explain_error(error)
         if line is None:
             raise
         print(f"error: {line}", file=sys.stderr)
         return COULD_NOT_CHECK
+    if status == INTERRUPTED:
+        print("error: interrupted: files of results are as they were", file=sys.stderr)
     return status if isinstance(status, int) else CHECKED
 
 

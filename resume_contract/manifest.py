@@ -208,9 +208,7 @@ def load_manifest(path: Path = MANIFEST) -> Manifest:
             f"{path}: cannot be read ({error.strerror}): run from a checkout or give --manifest"
         ) from None
     except msgspec.MsgspecError as error:
-        raise ManifestError(f"{path}: {error}: mend that entry") from None
-    except Exception as error:  # the YAML parser has a hierarchy of its own
-        raise ManifestError(f"{path}: not YAML ({' '.join(str(error).split())}): mend it there") from None
+        raise ManifestError(f"{path}: {' '.join(str(error).split())}: mend it there") from None
     manifest = Manifest(path, document.models, document.excused)
     names = [model.name for model in manifest.models]
     for model in manifest.models:

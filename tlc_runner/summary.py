@@ -18,7 +18,12 @@ _NOISE = (
 _MISSING = re.compile(r"Cannot find source file for module (\w+)(?: imported in module (\w+))?")
 _NO_FILE = re.compile(r"File does not exist: (?:.*[/\\\\])?(\w+)\.tla while looking")
 _PLACE = re.compile(r"line (\d+), col(?:umn)? (\d+)")
-_MODULE = re.compile(r"of module (\w+)|parse module (\w+) from|in file (\w+)")
+# The most telling first: the last names the root module wherever the error is.
+_MODULES = (
+    re.compile(r"of module (\w+)"),
+    re.compile(r"parse module (\w+) from"),
+    re.compile(r"in file (\w+)"),
+)
 _LIMIT = 300
 _ADD_FOLDER = "add its folder to the module path"
 
@@ -91,8 +96,8 @@ def syntax_line(spec: Path, syntax_text: Sequence[str]) -> str:
     ]
     body = "\n".join(complaints).partition("Residual stack trace follows")[0]
     place = _PLACE.search(body)
-    module_match = _MODULE.search("\n".join(complaints))
-    module = next((name for name in module_match.groups() if name), spec.stem) if module_match else spec.stem
+    whole = "\n".join(complaints)
+    module = next((found[1] for pattern in _MODULES if (found := pattern.search(whole))), spec.stem)
     path = files.get(module, spec)
     # A semantic error puts its place on a line of its own, before what is wrong; a syntax error has it
     # inside.

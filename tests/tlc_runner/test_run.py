@@ -400,3 +400,15 @@ def test_wrapped_prints_are_joined(tmp_path: Path) -> None:
     result = run_tlc(spec)
     assert len(result.printed) > 2
     assert result.printed_values() == ((*long, 1), "plain")
+
+
+def test_a_syntax_error_in_an_extended_module_names_that_module(tmp_path: Path) -> None:
+    (tmp_path / "Inside.tla").write_text("---- MODULE Inside ----\nA == 1 +\nB == 2\n====\n")
+    root = tmp_path / "Outside.tla"
+    root.write_text(
+        "---- MODULE Outside ----\nEXTENDS Inside\nVARIABLE x\nInit == x = 0\nNext == x' = x\n====\n"
+    )
+    (tmp_path / "Outside.cfg").write_text("INIT Init\nNEXT Next\n")
+    result = run_tlc(root)
+    assert result.outcome is Outcome.PARSE_ERROR
+    assert result.message.startswith(f"{tmp_path / 'Inside.tla'} line 3, column 1: Encountered")

@@ -1,0 +1,53 @@
+# Everything runs in .venv, which the first command makes.  Only Python 3.11 or newer and make have to be there.
+
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3 python3.14; do \
+	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	command -v "$$python"; break; fi; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+
+.PHONY: check-bounds test lint bench traces setup clean
+
+# Reruns every search with both engines and writes results/bounds.json and results/bounds.png.
+check-bounds: $(READY)
+	$(BIN)/resume-contract check --bound small --bound base --bound scaled --engine both --write results
+
+# Linters, types, and the tests with the lines and branches that they cover.
+test: lint
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+lint: $(READY_TO_TEST)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Times the mirror beside TLC on the largest model.
+bench: $(READY)
+	$(BIN)/resume-contract bench --write results
+
+# Records the traces again, with real processes that are killed.
+traces: $(READY_TO_TEST)
+	$(BIN)/resume-contract trace record langgraph all
+
+setup: $(READY_TO_TEST)
+
+$(BIN)/python:
+	@if [ -z "$(PYTHON)" ]; then \
+	echo "error: no Python 3.11 or newer on PATH: install one, or give it as make PYTHON=/path/to/python3" >&2; exit 2; fi
+	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); \
+	echo "error: $(PYTHON) cannot make a virtual environment: install its venv module (Debian: python3-venv)" >&2; exit 2; }
+
+$(READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(READY_TO_TEST): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,langgraph]'
+	@touch $@ $(READY)
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
