@@ -84,7 +84,7 @@ class Matcher:
             yield from self._take(s, faults, action, *parameters, x)
 
     def _run(self, s: bytes, r: int, field: int) -> int:
-        return s[at.run_at(self.c, r) + field]
+        return int(s[at.run_at(self.c, r) + field])
 
     # ----------------------------------------------------------------------------------------------------------
     # What is seen
@@ -134,7 +134,7 @@ class Matcher:
                 yield Move(s, 0, observation.kind)
 
     def _status(self, s: bytes, b: int) -> int:
-        return s[at.branch_at(self.c, b) + at.STATUS]
+        return int(s[at.branch_at(self.c, b) + at.STATUS])
 
     def _is_at(self, s: bytes, r: int, b: int, x: int) -> bool:
         """Does runner r stand at step x of branch b?"""

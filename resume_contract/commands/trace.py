@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from resume_contract.commands.options import JsonOption
-from resume_contract.errors import CHECKED, COULD_NOT_CHECK, DIFFERS, ResumeContractError, require
+from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError, require
 from resume_contract.progress import status_line
-from trace_check.errors import TraceError
+
+if TYPE_CHECKING:
+    from trace_check.checker import Verdict
 
 __all__ = ["app"]
 
@@ -42,13 +44,15 @@ def record_command(
     ),
 ) -> None:
     """Run a workflow on a framework, kill and resume it as a scenario says, and keep the trace."""
-    from trace_check.recording import SCENARIOS, record
+    from trace_check.recording import record
     from trace_check.recording.system import load_system
 
-    load_system(system).version()  # before anything runs: an unknown or a missing framework
+    found = load_system(system)
+    found.version()  # before anything runs: an unknown or a missing framework
+    known = found.scenarios()
     for name in scenarios:
-        require(name, "scenario", [*SCENARIOS, ALL])
-    for name in SCENARIOS if ALL in scenarios else scenarios:
+        require(name, "scenario", [*known, ALL])
+    for name in known if ALL in scenarios else scenarios:
         with status_line(f"recording {name} on {system}"):
             path = record(system, name, output)
         typer.echo(str(path))
@@ -70,16 +74,13 @@ def check_command(
         with status_line(str(path)):
             verdicts.append(_checked(path, allow_torn, budget))
     if as_json:
-        typer.echo(json.dumps(verdicts, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([verdict.to_json() for verdict in verdicts], indent=2, ensure_ascii=False))
     for verdict in verdicts:
-        if verdict["verdict"] == "unchecked":
-            typer.echo(f"error: {verdict['error']}", err=True)
+        if verdict.exit_status == COULD_NOT_CHECK:
+            typer.echo(f"error: {verdict.error}", err=True)
         elif not as_json:
             typer.echo("\n".join(_lines(verdict)))
-    raise typer.Exit(max(_STATUS[verdict["verdict"]] for verdict in verdicts))
-
-
-_STATUS = {"conforms": CHECKED, "violates": DIFFERS, "unchecked": COULD_NOT_CHECK}
+    raise typer.Exit(max(verdict.exit_status for verdict in verdicts))
 
 
 @app.command("show")
@@ -128,57 +129,35 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _checked(path: Path, allow_torn: bool, budget: int | None) -> dict[str, Any]:
-    """The checker's verdict on one file as JSON-ready data; a file that cannot be read is "unchecked"."""
-    from trace_check.checker import check_file
+def _checked(path: Path, allow_torn: bool, budget: int | None) -> Verdict:
+    """The checker's verdict on one file; one that cannot be read is "unchecked"."""
+    from trace_check.checker import DEFAULT_BUDGET, check_file
 
-    options: dict[str, Any] = {} if budget is None else {"budget": budget}
-    try:
-        verdict: dict[str, Any] = check_file(path, allow_torn=allow_torn, **options).to_json()
-    except (TraceError, OSError) as error:
-        from resume_contract.errors import explain
-
-        verdict = {
-            "file": str(path),
-            "verdict": "unchecked",
-            "clauses": [],
-            "explanations": [],
-            "unmodelled": [],
-            "first_unexplained": None,
-            "hidden_steps": 0,
-            "exercised": {},
-            "error": explain(error),
-        }
-    return verdict
+    return check_file(path, allow_torn=allow_torn, budget=budget or DEFAULT_BUDGET)
 
 
-def _broken(verdict: dict[str, Any]) -> dict[int, tuple[str, ...]]:
+def _broken(verdict: Verdict) -> dict[int, tuple[str, ...]]:
     """Position of an event, from 0 -> the clauses that break there.  Verdicts count events from 1."""
     found: dict[int, list[str]] = {}
-    for clause in verdict["clauses"]:
-        if clause["event"] is not None:
-            found.setdefault(clause["event"] - 1, []).append(clause["clause"])
+    for broken in verdict.clauses:
+        found.setdefault(broken.event - 1, []).append(broken.clause)
     return {at: tuple(names) for at, names in found.items()}
 
 
-def _lines(verdict: dict[str, Any]) -> list[str]:
+def _lines(verdict: Verdict) -> list[str]:
     """A verdict for people."""
-    lines = [f"{verdict['file']}: {verdict['verdict']}"]
-    if verdict["verdict"] == "unchecked":
-        return [f"{lines[0]} ({verdict['error']})"]
-    for clause in verdict["clauses"]:
-        certainty = "certainly" if clause["certain"] else "possibly"
-        lines.append(f"  {clause['clause']} is {certainty} broken, at event {clause['event']}")
-    for faults in verdict["explanations"]:
-        if faults:
-            lines.append(f"  explained by {' and '.join(faults)}")
-    first = verdict.get("first_unexplained")
-    if first:
-        lines.append(f"  the reference explains it up to line {first['line']}, event {first['event']}")
-        if first.get("closest"):
-            lines.append(
-                f"    closest action: {first['closest']}; {first.get('condition') or 'no condition is known'}"
-            )
-    if verdict.get("unmodelled"):
-        lines.append(f"  outside of the model: {', '.join(map(str, verdict['unmodelled']))}")
+    lines = [f"{verdict.file}: {verdict.verdict}"]
+    for broken in verdict.clauses:
+        certainty = "certainly" if broken.certain else "possibly"
+        lines.append(f"  {broken.clause} is {certainty} broken, at event {broken.event}")
+    lines += [f"  explained by {' and '.join(faults)}" for faults in verdict.explanations if faults]
+    first = verdict.first_unexplained
+    if first is not None:
+        lines.append(
+            f"  the first event that the reference cannot explain: {first.event}, {first.kind}, line {first.line}"
+        )
+        lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
+    if verdict.unmodelled:
+        lines.append(f"  explained by no set of faults: event {', '.join(map(str, verdict.unmodelled))}")
+    lines += [f"  warning: {warning}" for warning in verdict.warnings]
     return lines

@@ -19,7 +19,7 @@ from trace_check.errors import RecordingError, TraceError
 from trace_check.events import ROOT_BRANCH, Event, Header
 from trace_check.reader import read_trace
 from trace_check.recording.log import EventLog, create_log, drop_torn_tail, read_events
-from trace_check.recording.scenarios import SCENARIOS, Answering, Run, Scenario, Stage
+from trace_check.recording.scenarios import Answering, Run, Scenario, Stage
 from trace_check.recording.sink import fired_effects, missing_events
 from trace_check.recording.system import RECORDER_FAILED, Job, System, load_system
 
@@ -38,7 +38,7 @@ def record(system: str, scenario: str | Scenario, out_dir: str | Path) -> Path:
 
     Args:
         system: a name of :data:`~trace_check.recording.system.SYSTEMS`, or ``module:class``.
-        scenario: a name of :data:`~trace_check.recording.scenarios.SCENARIOS`, or a scenario.
+        scenario: the name of one of the system's scenarios, or a scenario.
         out_dir: where traces are kept.
 
     Returns:
@@ -47,13 +47,12 @@ def record(system: str, scenario: str | Scenario, out_dir: str | Path) -> Path:
     Raises:
         RecordingError: unknown names, a framework that is not installed, a recorder that failed.
     """
-    if isinstance(scenario, str):
-        if scenario not in SCENARIOS:
-            raise RecordingError(
-                f"unknown scenario {scenario!r}", f"known are {', '.join(sorted(SCENARIOS))}"
-            )
-        scenario = SCENARIOS[scenario]
     found = load_system(system)
+    if isinstance(scenario, str):
+        known = found.scenarios()
+        if scenario not in known:
+            raise RecordingError(f"unknown scenario {scenario!r}", f"known are {', '.join(sorted(known))}")
+        scenario = known[scenario]
     version = found.version()
     with tempfile.TemporaryDirectory(prefix="recording-") as name:
         recording = _Recording(system, found, version, scenario, Path(name))

@@ -41,6 +41,16 @@ class Operation:
         }
         return self._log._write(type(begin), carried | fields | {"phase": "end", "op": self.op})
 
+    def refuse(self, what: str, **fields: Any) -> Event:
+        """Write an end line that says that the operation was refused.
+
+        Args:
+            what: see :class:`trace_check.events.Refused`.
+            fields: its other fields.
+        """
+        said = {"what": what, "branch": self._begin.branch, "phase": "end", "op": self.op}
+        return self._log._write(EVENT_TYPES["refused"], said | fields)
+
 
 class EventLog:
     """One actor's pen on the shared log.

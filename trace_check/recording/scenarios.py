@@ -15,7 +15,7 @@ from msgspec import Struct
 from trace_check.events import ProgramStep, ProgramUnit, Value
 from trace_check.recording import points
 
-__all__ = ["SCENARIOS", "Action", "Answering", "Continue", "Run", "Scenario", "Stage", "Start"]
+__all__ = ["SCENARIOS", "Action", "Answering", "Continue", "Forking", "Run", "Scenario", "Stage", "Start"]
 
 
 class Start(Struct, frozen=True, tag="start"):
@@ -42,7 +42,19 @@ class Answering(Struct, frozen=True, tag="answer", kw_only=True):
     at: Literal["head", "parked"] = "head"
 
 
-Action = Start | Continue | Answering
+class Forking(Struct, frozen=True, tag="fork", kw_only=True):
+    """Declare a fork of the root and go on in the new branch; only for systems that can declare one.
+
+    Attributes:
+        child: the new branch's name.
+        units: how many units of the root it begins with.
+    """
+
+    child: str
+    units: int
+
+
+Action = Start | Continue | Answering | Forking
 
 
 class Run(Struct, frozen=True, kw_only=True):

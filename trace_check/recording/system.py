@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -15,13 +15,14 @@ from trace_check.errors import RecordingError
 from trace_check.events import CheckpointRead, ProgramUnit, Value
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
-from trace_check.recording.scenarios import Action
+from trace_check.recording.scenarios import SCENARIOS, Action, Scenario
 from trace_check.recording.sink import Sink
 
 __all__ = ["RECORDER_FAILED", "SYSTEMS", "BranchRead", "Job", "System", "load_system"]
 
 SYSTEMS: Final[dict[str, str]] = {
     "langgraph": "trace_check.recording.systems.langgraph:LangGraphSystem",
+    "reference": "trace_check.recording.systems.reference:ReferenceSystem",
 }
 """The systems known by name -> where their class is, as ``module:class``."""
 
@@ -106,6 +107,10 @@ class System(ABC):
     @abstractmethod
     def read_store(self, folder: Path, thread: str, program: list[ProgramUnit]) -> list[BranchRead]:
         """Read every branch of the thread, the root first, while no process of the recording runs."""
+
+    def scenarios(self) -> Mapping[str, Scenario]:
+        """The scenarios that it can be recorded on, by name: those of every system, unless it says otherwise."""
+        return SCENARIOS
 
     def environment(self) -> dict[str, str]:
         """Variables that its processes need, over those of the harness."""

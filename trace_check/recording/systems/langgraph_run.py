@@ -19,10 +19,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
+from trace_check.errors import RecordingError
 from trace_check.recording import points
 from trace_check.recording.log import EventLog, Operation
 from trace_check.recording.probe import Probe
-from trace_check.recording.scenarios import Continue, Start
+from trace_check.recording.scenarios import Continue, Forking, Start
 from trace_check.recording.sink import Sink
 from trace_check.recording.system import Job
 from trace_check.recording.systems.langgraph_branches import Branches
@@ -40,6 +41,8 @@ def act(job: Job, graph: Any, session: Session, saver: RecordingSaver) -> dict[s
         return _invoke(graph, {"outcomes": {}}, config, session)
     if isinstance(action, Continue):
         return _invoke(graph, None, config, session)
+    if isinstance(action, Forking):
+        raise RecordingError("LangGraph declares no forks", "leave the fork out of the scenario")
     branch = job.branch or session.branches.of_head(saver.line(job.thread, None))
     if job.token is not None:
         config["configurable"]["checkpoint_id"] = job.token
