@@ -7,7 +7,19 @@ from typing import Any
 
 from pymodel.resume import reading as at
 from pymodel.resume.layout import Config
-from pymodel.resume.transitions import ACTIONS, COMMIT, COMPUTE, CRASH, DELIVER, EXPIRE, FIRE, FORK, LOAD, MEMO, RECORD
+from pymodel.resume.transitions import (
+    ACTIONS,
+    COMMIT,
+    COMPUTE,
+    CRASH,
+    DELIVER,
+    EXPIRE,
+    FIRE,
+    FORK,
+    LOAD,
+    MEMO,
+    RECORD,
+)
 from tlc_runner.values import FrozenMap, Value, function
 
 __all__ = ["decode", "decoder", "describe"]
@@ -17,7 +29,7 @@ _STATUSES = ("absent", "running", "failed", "uncertain", "done", "stuck")
 _GATE_STATUSES = ("closed", "parked", "answered", "claimed", "consumed")
 
 
-def decoder(config: Config) -> Callable[[Sequence[int]], dict[str, Value]]:
+def decoder(config: Config) -> Callable[[Any], dict[str, Value]]:
     """`decode` for one configuration."""
     return lambda record: decode(config, record)
 
@@ -35,7 +47,9 @@ def decode(c: Config, record: Any) -> dict[str, Value]:
         for i in range(count):
             p = start + i * c.entry
             u, flags = s[p + at.ENTRY_UNIT], s[p + at.ENTRY_FLAGS]
-            outs = {x: s[p + at.ENTRY_OUT + int(c.place[x])] for x in range(int(c.first[u]), int(c.first[u + 1]))}
+            outs = {
+                x: s[p + at.ENTRY_OUT + int(c.place[x])] for x in range(int(c.first[u]), int(c.first[u + 1]))
+            }
             entry = FrozenMap(
                 {
                     "unit": u,
@@ -107,7 +121,8 @@ def decode(c: Config, record: Any) -> dict[str, Value]:
         "declared": frozenset(b for b, q in zip(branches, blocks, strict=True) if s[q + at.DECLARED]),
         "ledger": tuple(
             tuple(
-                FrozenMap({"out": s[at.ledger_at(c, b, x)], "ok": not s[at.ledger_at(c, b, x) + 1]}) for x in steps
+                FrozenMap({"out": s[at.ledger_at(c, b, x)], "ok": not s[at.ledger_at(c, b, x) + 1]})
+                for x in steps
             )
             for b in branches
         ),
@@ -130,7 +145,10 @@ def decode(c: Config, record: Any) -> dict[str, Value]:
         ),
         "run": tuple(runner(r) for r in range(1, c.R + 1)),
         "own": tuple(
-            tuple(FrozenMap({"entry": e, "acked": acked}) for e, acked in entries(q + c.own, s[q + at.OWN_LENGTH]))
+            tuple(
+                FrozenMap({"entry": e, "acked": acked})
+                for e, acked in entries(q + c.own, s[q + at.OWN_LENGTH])
+            )
             for q in blocks
         ),
         "computed": frozenset(computed),

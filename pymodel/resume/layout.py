@@ -64,7 +64,9 @@ class Bounds:
             value = getattr(self, field.name)
             low = least.get(field.name, 0)
             if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= 255:
-                raise ModelError(f"bound {field.name} = {value!r} is impossible: give a number from {low} to 255")
+                raise ModelError(
+                    f"bound {field.name} = {value!r} is impossible: give a number from {low} to 255"
+                )
         if self.answers > self.values:
             raise ModelError(
                 f"bound answers = {self.answers} is impossible: each answer is a value, and there are"
@@ -252,7 +254,12 @@ def _fanout(c: Config) -> int:
     faulty_loads = c.B * arrivals * (1 + c.L * (1 + c.B))
     faulty = faulty_loads + 3 * c.V + 5 + 3 * arrivals + 8 + c.B * (1 + c.U)
     environment = c.B * (c.U * (c.D + 1) + c.B * (c.L + 1))
-    return 2 + c.R * (per_runner + (faulty if c.faults else 0)) + environment + (c.B * c.U * c.D * 2 if c.faults else 0)
+    return (
+        2
+        + c.R * (per_runner + (faulty if c.faults else 0))
+        + environment
+        + (c.B * c.U * c.D * 2 if c.faults else 0)
+    )
 
 
 def plain(config: Config) -> Config:

@@ -67,7 +67,9 @@ def initial_record(config: Config, width: int) -> np.ndarray[tuple[int], np.dtyp
     return record
 
 
-def build(program: Program, bounds: Bounds, fault_set: Iterable[str] = (), name: str = "ResumeContract") -> Model:
+def build(
+    program: Program, bounds: Bounds, fault_set: Iterable[str] = (), name: str = "ResumeContract"
+) -> Model:
     """The model of a program within bounds, with the named faults switched on.
 
     Raises:

@@ -51,16 +51,24 @@ class Program:
             if not unit:
                 raise ModelError(f"{where}: it has no step: give it one or leave it out")
             if sum(step.kind == "gate" for step in unit) > 1:
-                raise ModelError(f"{where}: it has two gates: a unit has at most one, put the other in a unit of its own")
+                raise ModelError(
+                    f"{where}: it has two gates: a unit has at most one, put the other in a unit of its own"
+                )
             for step in unit:
                 if step.kind not in KINDS:
-                    raise ModelError(f"{where}, step {step.name}: kind {step.kind} is unknown: one of {', '.join(KINDS)}")
+                    raise ModelError(
+                        f"{where}, step {step.name}: kind {step.kind} is unknown: one of {', '.join(KINDS)}"
+                    )
                 for before in step.after:
                     if before not in {other.name for other in unit}:
-                        raise ModelError(f"{where}, step {step.name}: {before} in `after` is no step of this unit")
+                        raise ModelError(
+                            f"{where}, step {step.name}: {before} in `after` is no step of this unit"
+                        )
         for step in self.steps:
             if step.name in self.predecessors(step.name):
-                raise ModelError(f"program {self.name}, step {step.name}: it comes after itself: break the cycle")
+                raise ModelError(
+                    f"program {self.name}, step {step.name}: it comes after itself: break the cycle"
+                )
 
     @property
     def steps(self) -> tuple[Step, ...]:

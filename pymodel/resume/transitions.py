@@ -66,12 +66,10 @@ from pymodel.resume.faults import (
 )
 from pymodel.resume.reading import (
     ANSWER,
-    ANSWER_BAD,
     APPLIED,
     AT_COMMIT,
     BRANCH,
     EFFECT,
-    GATE,
     IDLE,
     LENGTH,
     NONE,
