@@ -35,7 +35,7 @@ Kind = tuple[str, int]
 """What a field holds: ⟨"int", 0⟩ or ⟨dtype, dimensions⟩ of an array."""
 
 
-class ConfigType(types.Type):  # type: ignore[misc]
+class ConfigType(types.Type):
     """The numba type of configs whose NamedTuple has these fields of these kinds, whatever their values and shapes."""
 
     def __init__(self, owner: str, fields: tuple[tuple[str, Kind], ...]) -> None:
@@ -73,7 +73,9 @@ class ConfigHandle:
                 fields.append((name, (INT, 0)))
                 words.append(int(value))
             else:
-                raise ModelError(f"config field {name}: it is a {type(value).__name__}: use an int or an array")
+                raise ModelError(
+                    f"config field {name}: it is a {type(value).__name__}: use an int or an array"
+                )
         self._words = np.array(words, np.int64)
         self.address = self._words.ctypes.data
         self.numba_type = ConfigType(type(config).__qualname__, tuple(fields))
@@ -95,7 +97,7 @@ def _unbox(_type: ConfigType, handle: Any, c: Any) -> Any:
     return NativeValue(c.builder.inttoptr(address, ir.IntType(8).as_pointer()))
 
 
-@infer_getattr  # type: ignore[untyped-decorator]
+@infer_getattr
 class _Attributes(AttributeTemplate):  # type: ignore[misc]
     key = ConfigType
 

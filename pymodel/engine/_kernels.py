@@ -18,7 +18,7 @@ The constants are typed because numba turns int64 mixed with uint64 into float64
 """
 
 # ruff: noqa: F821  (Next, Check and Sometimes are bound when compiled)
-# mypy: disable-error-code="name-defined"
+# mypy: disable-error-code="name-defined,assignment,return-value,no-any-return"
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Interner(NamedTuple):
     start, stop: where component p lies in the record, in bytes; owner: which component each byte of the
     record belongs to; words: the component's length in 8-byte words;
     tail: which bits of its last word belong to it. Its contents live in `heap` from `base[p]`, one every
-    `stride[p]` words: the hash, then the bytes padded with zeros. `count[p]` ids are given out (0 is never
+    `stride[p]` words: the hash, then the bytes padded with zeros. `known[p]` ids are given out (0 is never
     used), `capacity[p]` fit the region. `directory` is an open-addressing table of
     ⟨20 bits of the hash, 12 of the component, 32 of the id⟩; 0 is an empty slot.
     """
@@ -103,7 +103,7 @@ class Interner(NamedTuple):
     tail: U64
     stride: I64
     base: I64
-    count: I64
+    known: I64
     capacity: I64
     heap: U64
     directory: U64
@@ -222,6 +222,7 @@ def expand(
     mask = layout.mask
     components = start.shape[0]
     width = out.shape[1]
+    directory_wrap = directory.shape[0] - 1
     recent_wrap = recent.shape[0] // words - 1
     emitted_room = emitted.shape[0] - slow.shape[0] - fanout
     slow_room = slow.shape[0] - fanout
@@ -270,8 +271,9 @@ def expand(
                 report[ERROR_VALUE] = successors
                 break
         considered += successors
-        # Three passes, so that the processor can work on several successors at a time: a branch it guesses wrong
-        # costs little where it depends on little. First what changed, then its id, then the keys.
+        # In passes, so that the processor can work on several successors at a time: a branch it guesses wrong
+        # costs little where it depends on little. First what changed, then its id (the memory was asked
+        # for before), then the keys.
         changes = 0
         for r in range(successors):
             action = np.int64(labels[r, 0])
@@ -295,7 +297,9 @@ def expand(
                 while bits != ZERO:
                     p = owner[block + lowest_bit(bits)]
                     change_part[changes] = p
-                    change_hash[changes] = content_hash(flat, begin + start[p], p, spans[p], tails[p])
+                    part = content_hash(flat, begin + start[p], p, spans[p], tails[p])
+                    prefetch(directory, np.int64(part & LOW_32) & directory_wrap)
+                    change_hash[changes] = part
                     change_at[changes] = begin + start[p]
                     changes += 1
                     looked_at = stop[p]
@@ -304,9 +308,24 @@ def expand(
         if report[ERROR] != 0:
             break
         for i in range(changes):
+            part = change_hash[i]
+            entry = directory[np.int64(part & LOW_32) & directory_wrap]
+            if entry >> S_44 == part >> S_44:
+                p = change_part[i]
+                prefetch(heap, bases[p] + np.int64(entry & LOW_32) * strides[p])
+        for i in range(changes):
             p = change_part[i]
             change_id[i] = find(
-                directory, heap, flat, change_at[i], p, change_hash[i], spans[p] - 1, tails[p], bases[p], strides[p]
+                directory,
+                heap,
+                flat,
+                change_at[i],
+                p,
+                change_hash[i],
+                spans[p] - 1,
+                tails[p],
+                bases[p],
+                strides[p],
             )
         change = 0
         for r in range(successors):
@@ -384,7 +403,7 @@ def intern(
     report[ERROR] = 0
     used = np.int64(0)
     for p in range(components):
-        used += interner.count[p]
+        used += interner.known[p]
     while next_slow < report[SLOW]:
         begin = next_slow * width
         for q in range(words):
@@ -395,9 +414,11 @@ def intern(
             span = interner.words[p]
             part = content_hash(flat, at, p, span, interner.tail[p])
             base = interner.base[p]
-            number = find(directory, heap, flat, at, p, part, span - 1, interner.tail[p], base, interner.stride[p])
+            number = find(
+                directory, heap, flat, at, p, part, span - 1, interner.tail[p], base, interner.stride[p]
+            )
             if number == 0:
-                number = interner.count[p] + 1
+                number = interner.known[p] + 1
                 if number >= interner.capacity[p]:
                     report[ERROR] = GROW_REGION
                 elif used >= directory_room:
@@ -408,7 +429,7 @@ def intern(
                     report[ERROR_VALUE] = p
                     report[EMITTED] = emissions
                     return next_slow
-                interner.count[p] = number
+                interner.known[p] = number
                 used += 1
                 place = interner.base[p] + number * interner.stride[p]
                 heap[place] = part
@@ -536,7 +557,7 @@ def move_directory(interner: Interner, larger: U64) -> None:
     """Enter every interned component into the empty directory `larger`."""
     wrap = larger.shape[0] - 1
     for p in range(interner.start.shape[0]):
-        for number in range(1, interner.count[p] + 1):
+        for number in range(1, interner.known[p] + 1):
             part = interner.heap[interner.base[p] + number * interner.stride[p]]
             slot = np.int64(part & LOW_32) & wrap
             while larger[slot] != ZERO:

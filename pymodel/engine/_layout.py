@@ -28,7 +28,9 @@ def pack_fields(needed: Sequence[int], growing: Sequence[bool]) -> tuple[Layout,
         LimitError: a component has more than 2**32 contents.
     """
     if max(needed) > MOST:
-        raise LimitError(f"a component has more than 2**{MOST} different contents: split it into smaller components")
+        raise LimitError(
+            f"a component has more than 2**{MOST} different contents: split it into smaller components"
+        )
     words: list[list[int]] = []
     for p in sorted(range(len(needed)), key=lambda p: (-needed[p], p)):
         for members in words:

@@ -15,11 +15,13 @@ from typing import Any
 
 import llvmlite.binding
 from numba import njit
-from numba.core import codegen, types
+from numba.core import codegen
+from numba.core import types as numba_types
 from numba.core.registry import cpu_target
 
 __all__ = ["entry", "helper", "needs_reference_counts"]
 
+types: Any = numba_types  # its annotations lack some of its names
 _Library: Any = getattr(codegen, "JITCodeLibrary", object)
 _USABLE = all(
     hasattr(_Library, name)
@@ -118,8 +120,9 @@ def helper(function: Callable[..., Any], *, inline: bool = False, counted: bool 
 
     def widen(kind: Any) -> Any:
         kind = types.unliteral(kind)
-        narrow = isinstance(kind, types.Boolean) or (isinstance(kind, types.Integer) and kind.bitwidth < 64)
-        return types.int64 if narrow else kind
+        return (
+            types.int64 if isinstance(kind, types.Boolean | types.Integer) and kind != types.uint64 else kind
+        )
 
     def get_call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         return choose(tuple(widen(kind) for kind in args), {name: widen(kind) for name, kind in kws.items()})

@@ -62,7 +62,7 @@ class GrowingArray(Generic[Scalar]):
 
     def __init__(self, account: Account, dtype: type[Scalar]) -> None:
         self._account = account
-        self._dtype = np.dtype(dtype)
+        self._dtype: np.dtype[Scalar] = np.dtype(dtype)
         self._map: mmap.mmap | None = None
         self.array: NDArray[Scalar] = np.zeros(0, self._dtype)
 
@@ -118,4 +118,6 @@ class GrowingArray(Generic[Scalar]):
 
 
 def _exhausted(size: int) -> MemoryLimitError:
-    return MemoryLimitError(f"no memory for {size:,} bytes more: tighten the model's bounds or use a larger machine")
+    return MemoryLimitError(
+        f"no memory for {size:,} bytes more: tighten the model's bounds or use a larger machine"
+    )

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pymodel.engine._config_type import ConfigHandle
 from pymodel.engine._intrinsics import BLOCK
@@ -102,7 +101,9 @@ class _Slot:
         slow = SLOWS + model.fanout
         rows = EMISSIONS + model.fanout + slow
         if rows >= 1 << 16:
-            raise ModelError(f"model {model.name}: a fanout of {model.fanout} is more than the engine can take")
+            raise ModelError(
+                f"model {model.name}: a fanout of {model.fanout} is more than the engine can take"
+            )
         self.slow_flat = np.zeros(slow * model.width + 8, np.uint8)
         self.slow = self.slow_flat[: slow * model.width].reshape(slow, model.width)
         self.slow_meta = np.zeros(slow, np.uint64)
@@ -137,7 +138,9 @@ class Search:
         self._slots = [_Slot(model, words) for _ in range(SLOTS)]
         rows = self._slots[0].rows
         self._emitted = self._account.zeros(SLOTS * rows * (words + 1)).reshape(SLOTS, rows, words + 1)
-        self._order = self._account.zeros(SLOTS * PARTITIONS * rows, np.uint16).reshape(SLOTS, PARTITIONS, rows)
+        self._order = self._account.zeros(SLOTS * PARTITIONS * rows, np.uint16).reshape(
+            SLOTS, PARTITIONS, rows
+        )
         self._fill = np.zeros((SLOTS, PARTITIONS), np.int64)
         self._parent_base = np.zeros(SLOTS, np.int64)
         self._account.take(sum(slot.slow_flat.nbytes for slot in self._slots))
@@ -226,8 +229,12 @@ class Search:
             actions=actions,
             initial=self._initial,
             terminal=self._terminal,
-            violations={name: self._violations[name] for name in self.model.invariants if name in self._violations},
-            witnesses={name: self._witnesses[name] for name in self.model.sometimes if name in self._witnesses},
+            violations={
+                name: self._violations[name] for name in self.model.invariants if name in self._violations
+            },
+            witnesses={
+                name: self._witnesses[name] for name in self.model.sometimes if name in self._witnesses
+            },
             seconds=self._seconds,
             total_seconds=total_seconds,
             peak_bytes=self._account.peak,
@@ -267,8 +274,11 @@ class Search:
         queue = deque(pending)
         while queue:
             chunks = [queue.popleft() for _ in range(min(SLOTS, len(queue)))]
-            self._parallel(len(chunks), False, lambda w, j: self._expand(j, chunks[j], self._workers[w], False))  # noqa: B023
+            self._judge_chunks(chunks)
             self._collect(chunks, depth)
+
+    def _judge_chunks(self, chunks: list[Chunk]) -> None:
+        self._parallel(len(chunks), False, lambda w, j: self._expand(j, chunks[j], self._workers[w], False))
 
     def _parallel(self, tasks: int, alone: bool, work: Callable[[int, int], None]) -> None:
         """Do tasks 0..tasks-1; each thread takes the next one, so each sees them in rising order."""

@@ -55,7 +55,9 @@ class Partition:
     def grow(self, kernels: EngineKernels) -> None:
         """Make room for more states than there are."""
         if self.count >= self.capacity:
-            self.reserve(min(MOST_STATES, self.count * 2 if self.count < 1 << 16 else self.count + self.count // 4))
+            self.reserve(
+                min(MOST_STATES, self.count * 2 if self.count < 1 << 16 else self.count + self.count // 4)
+            )
             if self.count >= self.capacity:
                 self.reserve(MOST_STATES + 1)
         if self.count >= int(LOAD * len(self.table)):
@@ -66,7 +68,9 @@ class Partition:
             self.table, self.bits = larger, bits
         self._set_room()
 
-    def rewrite(self, kernels: EngineKernels, old: Layout, new: Layout, words: int, ids: NDArray[np.uint64]) -> None:
+    def rewrite(
+        self, kernels: EngineKernels, old: Layout, new: Layout, words: int, ids: NDArray[np.uint64]
+    ) -> None:
         """Repack the keys for another layout."""
         before = self._words
         source = self.keys
@@ -91,35 +95,37 @@ class StateStore:
         self._account = account
         self._width = model.width
         start = np.array(model.components, np.int64)
-        length = np.diff(np.array([*model.components, model.width], np.int64))
-        words = (length + 7) // 8
+        stop = np.array([*model.components[1:], model.width], np.int64)
+        length: NDArray[np.int64] = stop - start
+        words: NDArray[np.int64] = (length + 7) // 8
         in_last = length - 8 * (words - 1)
         tail = np.array([(1 << 8 * int(n)) - 1 for n in in_last], np.uint64)
         capacity = np.full(len(start), FIRST_CONTENTS, np.int64)
-        stride = words + 1
+        stride: NDArray[np.int64] = words + 1
         self._lengths = length
         self.interner = Interner(
             start=start,
-            stop=start + length,
+            stop=stop,
             owner=np.repeat(np.arange(len(start)), length),
             words=words,
             tail=tail,
             stride=stride,
             base=self._bases(capacity, stride),
-            count=np.zeros(len(start), np.int64),
+            known=np.zeros(len(start), np.int64),
             capacity=capacity,
             heap=account.zeros(int(capacity @ stride)),
             directory=account.zeros(FIRST_DIRECTORY),
         )
         self.layout, self.words = pack_fields([FIRST_FIELD] * len(start), [False] * len(start))
-        self._counts_at_layout = self.interner.count.copy()
+        self._counts_at_layout = self.interner.known.copy()
         self.ids = np.zeros(len(start), np.uint64)
         self.partitions = [Partition(account, self.words) for _ in range(PARTITIONS)]
 
     @staticmethod
     def _bases(capacity: NDArray[np.int64], stride: NDArray[np.int64]) -> NDArray[np.int64]:
         sizes = capacity * stride
-        return (np.cumsum(sizes) - sizes).astype(np.int64)
+        bases: NDArray[np.int64] = (np.cumsum(sizes) - sizes).astype(np.int64)
+        return bases
 
     @property
     def directory_room(self) -> int:
@@ -141,7 +147,7 @@ class StateStore:
         base = self._bases(capacity, old.stride)
         heap = self._account.zeros(int(capacity @ old.stride))
         for p, stride in enumerate(old.stride):
-            size = int((old.count[p] + 1) * stride)
+            size = int((old.known[p] + 1) * stride)
             heap[base[p] : base[p] + size] = old.heap[old.base[p] : old.base[p] + size]
         self._account.take(-old.heap.nbytes)
         self.interner = old._replace(base=base, capacity=capacity, heap=heap)
@@ -156,7 +162,7 @@ class StateStore:
 
     def widen_layout(self, component: int) -> tuple[Layout, int]:
         """Give a component's ids more bits, repacking all states; returns the layout and words before."""
-        count = self.interner.count
+        count = self.interner.known
         needed = [int(n).bit_length() for n in count + 1]
         needed[component] += 1
         growing = [bool(n) for n in count > self._counts_at_layout]
@@ -176,7 +182,8 @@ class StateStore:
     def record(self, index: int) -> Record:
         """The state with this index."""
         place = index // PARTITIONS
-        return self._records(index % PARTITIONS, place, place + 1)[0]
+        found: Record = self._records(index % PARTITIONS, place, place + 1)[0]
+        return found
 
     def _records(self, partition: int, first: int, last: int) -> NDArray[np.uint8]:
         """The states first..last-1 of a partition, one a row."""
@@ -185,9 +192,11 @@ class StateStore:
         found = np.zeros((last - first, self._width), np.uint8)
         interner = self.interner
         for p in range(len(interner.start)):
-            numbers = ((rows[:, self.layout.word[p]] >> self.layout.shift[p]) & self.layout.mask[p]).astype(np.int64)
+            numbers = ((rows[:, self.layout.word[p]] >> self.layout.shift[p]) & self.layout.mask[p]).astype(
+                np.int64
+            )
             span, stride, base = int(interner.words[p]), int(interner.stride[p]), int(interner.base[p])
-            contents = interner.heap[base : base + int(interner.count[p] + 1) * stride].reshape(-1, stride)
+            contents = interner.heap[base : base + int(interner.known[p] + 1) * stride].reshape(-1, stride)
             raw = np.ascontiguousarray(contents[numbers, 1 : 1 + span]).view(np.uint8)
             start, length = int(interner.start[p]), int(self._lengths[p])
             found[:, start : start + length] = raw[:, :length]

@@ -33,7 +33,7 @@ def call_on_nothing(kernels: EngineKernels) -> None:
         tail=words,
         stride=signed,
         base=signed,
-        count=signed,
+        known=signed,
         capacity=signed,
         heap=words,
         directory=words,
@@ -44,9 +44,7 @@ def call_on_nothing(kernels: EngineKernels) -> None:
     slow = np.zeros((1, 1), np.uint8)
     report = np.zeros(REPORT, np.int64)
     parents = np.zeros(1, np.uint32)
-    kernels.intern(
-        interner, layout, 1, 1, slow, slow[0], 1, words, 0, emitted[0], order[0], fill[0], report
-    )
+    kernels.intern(interner, layout, 1, 1, slow, slow[0], 1, words, 0, emitted[0], order[0], fill[0], report)
     cursor = np.zeros(3, np.int64)
     kernels.insert(
         1, 0, 0, emitted, order, fill, signed, PARTITIONS, words, parents, words, 1, 1, cursor, signed

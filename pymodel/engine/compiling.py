@@ -93,7 +93,9 @@ def model_digest(model: Model) -> str:
     """A digest of the code of the model and the engine and of the versions that translate them."""
     from pymodel.engine._config_type import ConfigHandle
 
-    return _digest([*_engine_sources(), _describe_modules(model.modules), ConfigHandle(model.config).numba_type.name])
+    return _digest(
+        [*_engine_sources(), _describe_modules(model.modules), ConfigHandle(model.config).numba_type.name]
+    )
 
 
 def _engine_sources() -> list[object]:
@@ -190,9 +192,13 @@ def _not_compilable(module: ModuleType, error: Exception) -> ModelError:
     """The last lines of numba's complaint, which name the place, as one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     places = [line for line in lines if line.startswith(('File "', "During: "))]
-    what = next((line for line in lines if not line.startswith("Failed in nopython")), lines[0] if lines else "")
+    what = next(
+        (line for line in lines if not line.startswith("Failed in nopython")), lines[0] if lines else ""
+    )
     where = places[0] if places else ""
-    return ModelError(f"module {module.__name__}: numba cannot compile it: {what} ({where}): use ints, loops and arrays")
+    return ModelError(
+        f"module {module.__name__}: numba cannot compile it: {what} ({where}): use ints, loops and arrays"
+    )
 
 
 def engine_kernels() -> EngineKernels:
@@ -205,13 +211,13 @@ def engine_kernels() -> EngineKernels:
         found = _engines.get((digest, root))
         if found is None:
             folder = _open_folder(root / "numba", digest)
-            entries = _entries(_kernels, ENGINE_ENTRIES, _kernel_namespace(_kernels), folder)
+            namespace = _kernel_namespace(_kernels)
+            entries = {
+                name: _dispatcher(_copy(getattr(_kernels, name), namespace), folder)
+                for name in ENGINE_ENTRIES
+            }
             found = _engines[digest, root] = EngineKernels(folder, **entries)
         return found
-
-
-def _entries(module: ModuleType, names: tuple[str, ...], namespace: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    return {name: _dispatcher(_copy(getattr(module, name), namespace), folder) for name in names}
 
 
 def _kernel_namespace(kernels: ModuleType) -> dict[str, Any]:
@@ -227,7 +233,9 @@ def _copy_row(out: Any, row: Any, state: Any) -> None:
         out[row, j] = state[j]
 
 
-def _twins(modules: Iterable[ModuleType], given: dict[int, Any], compile_: Callable[..., Any]) -> dict[int, Any]:
+def _twins(
+    modules: Iterable[ModuleType], given: dict[int, Any], compile_: Callable[..., Any]
+) -> dict[int, Any]:
     """Dispatchers for all functions of the modules, by the id of the plain function."""
     modules = list(dict.fromkeys(modules))
     twin_modules = {id(module): ModuleType(module.__name__) for module in modules}
@@ -235,7 +243,11 @@ def _twins(modules: Iterable[ModuleType], given: dict[int, Any], compile_: Calla
     for module in modules:
         namespace = twin_modules[id(module)].__dict__
         for value in vars(module).values():
-            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and id(value) not in twins:
+            if (
+                isinstance(value, FunctionType)
+                and value.__module__ == module.__name__
+                and id(value) not in twins
+            ):
                 twins[id(value)] = compile_(_copy(value, namespace))
     for module in modules:
         namespace = twin_modules[id(module)].__dict__
@@ -313,7 +325,9 @@ def _describe_modules(modules: Iterable[ModuleType]) -> list[object]:
         ]
         seen.append(module.__name__)
         for function in functions:
-            seen.append((function.__qualname__, repr(function.__defaults__), _describe_code(function.__code__)))
+            seen.append(
+                (function.__qualname__, repr(function.__defaults__), _describe_code(function.__code__))
+            )
             for name in sorted(_names(function.__code__)):
                 if name in function.__globals__:
                     seen.append((name, _describe_value(function.__globals__[name])))

@@ -7,15 +7,12 @@ order of insertion depend on the number of workers, so neither does anything in 
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from pymodel.engine.errors import LimitError, ModelError
 from pymodel.engine.model import Model, Record
@@ -33,7 +30,8 @@ class ActionCount(NamedTuple):
     distinct: int
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True)
+class Found:
     """A state that shows something first: its depth (initial states have 1) and its index."""
 
     depth: int
@@ -94,7 +92,8 @@ class Exploration:
     def sometimes(self) -> dict[str, int | None]:
         """For each sometimes property the first depth at which it holds; None: nowhere."""
         return {
-            name: self.witnesses[name].depth if name in self.witnesses else None for name in self.model.sometimes
+            name: self.witnesses[name].depth if name in self.witnesses else None
+            for name in self.model.sometimes
         }
 
     @property

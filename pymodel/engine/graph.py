@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["state_graph"]
 
 
-def state_graph(model: Model, *, compiled: bool = True, max_states: int | None = None) -> networkx.MultiDiGraph:
+def state_graph(
+    model: Model, *, compiled: bool = True, max_states: int | None = None
+) -> networkx.MultiDiGraph:
     """All reachable states and transitions.
 
     Nodes are decoded states (`FrozenDict`s) with attributes `initial` (bool), `depth` (1 for initial ones) and

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -98,7 +99,7 @@ class Model:
             if len(set(names)) != len(names):
                 raise refuse(f"a name is used twice in {names}")
         starts = (*self.components, self.width)
-        rising = all(a < b for a, b in zip(starts, starts[1:], strict=False))
+        rising = all(a < b for a, b in pairwise(starts))
         if not self.components or starts[0] != 0 or not rising:
             raise refuse(f"components must start at 0 and rise below the width {self.width}")
         if len(self.components) > MAX_COMPONENTS:
@@ -106,7 +107,9 @@ class Model:
         if not isinstance(self.config, tuple) or not hasattr(self.config, "_fields"):
             raise refuse("config must be a NamedTuple")
         if self.initial.dtype != np.uint8 or self.initial.ndim != 2 or self.initial.shape[1] != self.width:
-            raise refuse(f"initial must be uint8[n, {self.width}], not {self.initial.dtype}{self.initial.shape}")
+            raise refuse(
+                f"initial must be uint8[n, {self.width}], not {self.initial.dtype}{self.initial.shape}"
+            )
         if len(self.initial) == 0:
             raise refuse("it has no initial state: give at least one row in `initial`")
         for row in self.initial:
@@ -137,7 +140,9 @@ class Model:
     def check_action(self, code: int) -> None:
         """Refuse a label whose action does not exist."""
         if not 0 <= code < len(self.actions):
-            raise ModelError(f"model {self.name}: a label has the action code {code}, of {len(self.actions)} actions")
+            raise ModelError(
+                f"model {self.name}: a label has the action code {code}, of {len(self.actions)} actions"
+            )
 
     @cached_property
     def _scratch(self) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -167,7 +172,9 @@ class Model:
     def check_fanout(self, count: int) -> None:
         """Refuse a number of successors that the model said is impossible."""
         if not 0 <= count <= self.fanout:
-            raise ModelError(f"model {self.name}: a state has {count} successors, its fanout says {self.fanout}")
+            raise ModelError(
+                f"model {self.name}: a state has {count} successors, its fanout says {self.fanout}"
+            )
 
     def violated(self, state: Record) -> tuple[str, ...]:
         """Names of the invariants that `state` violates, by the plain functions."""

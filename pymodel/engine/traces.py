@@ -65,7 +65,8 @@ class Trace:
                 lines += [f"       {name} = {render_value(value)}" for name, value in step.state.items()]
             else:
                 lines += [
-                    f"       {d.place}: {render_value(d.before)} -> {render_value(d.after)}" for d in step.differences
+                    f"       {d.place}: {render_value(d.before)} -> {render_value(d.after)}"
+                    for d in step.differences
                 ]
                 if not step.differences:
                     lines.append("       (nothing changes)")
@@ -100,7 +101,9 @@ def counterexample(exploration: Exploration, invariant: str) -> Trace:
     """
     model = exploration.model
     if invariant not in model.invariants:
-        raise ModelError(f"model {model.name}: no invariant {invariant!r}: it has {', '.join(model.invariants)}")
+        raise ModelError(
+            f"model {model.name}: no invariant {invariant!r}: it has {', '.join(model.invariants)}"
+        )
     if invariant not in exploration.violations:
         raise ModelError(f"model {model.name}: no state that was searched violates {invariant}")
     found = exploration.violations[invariant]
@@ -115,7 +118,9 @@ def witness(exploration: Exploration, name: str) -> Trace:
     """
     model = exploration.model
     if name not in model.sometimes:
-        raise ModelError(f"model {model.name}: no sometimes property {name!r}: it has {', '.join(model.sometimes)}")
+        raise ModelError(
+            f"model {model.name}: no sometimes property {name!r}: it has {', '.join(model.sometimes)}"
+        )
     if name not in exploration.witnesses:
         raise ModelError(f"model {model.name}: {name} holds in no state that was searched")
     found = exploration.witnesses[name]
@@ -145,9 +150,13 @@ def steps_of(model: Model, records: list[Record]) -> tuple[Step, ...]:
             steps.append(Step(1, None, None, "Initial state", state, (), record.tobytes()))
             continue
         wanted = record.tobytes()
-        label = next((s.label for s in model.successors(records[number - 2]) if s.record.tobytes() == wanted), None)
+        label = next(
+            (s.label for s in model.successors(records[number - 2]) if s.record.tobytes() == wanted), None
+        )
         if label is None:
-            raise ModelError(f"model {model.name}: state {number} is no successor of the one before, by its plain Next")
+            raise ModelError(
+                f"model {model.name}: state {number} is no successor of the one before, by its plain Next"
+            )
         differences = tuple(Difference(*difference) for difference in changed(steps[-1].state, state))
         steps.append(
             Step(number, label, model.actions[label[0]], model.describe(label), state, differences, wanted)

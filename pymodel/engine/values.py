@@ -60,7 +60,9 @@ def render_value(value: Any) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, Mapping):
-        inner = sorted((render_value(k) if not isinstance(k, str) else k, render_value(v)) for k, v in value.items())
+        inner = sorted(
+            (render_value(k) if not isinstance(k, str) else k, render_value(v)) for k, v in value.items()
+        )
         return "[" + ", ".join(f"{k}: {v}" for k, v in inner) + "]"
     if isinstance(value, tuple | list):
         return "<<" + ", ".join(render_value(item) for item in value) + ">>"
