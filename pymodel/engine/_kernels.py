@@ -248,7 +248,7 @@ def expand(
                 # The padding after a component is overwritten by the component that follows.
                 store64(padded, at + 8 * j, heap[place + 1 + j])
         if unbroken != 0:
-            bits = np.int64(Check(c, state)) & unbroken
+            bits = np.int64(Check(c, state, out[0])) & unbroken
             if bits != 0:
                 unbroken &= ~bits
                 for b in range(63):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pymodel.engine.errors import LimitError
+from pymodel.engine.errors import LimitError, ModelError
 from pymodel.engine.model import Model, Record
 from pymodel.engine.stepping import stepper
 from pymodel.engine.values import FrozenDict, decoded
@@ -50,6 +50,10 @@ def state_graph(
             if max_states is not None and len(nodes) >= max_states:
                 raise LimitError(f"model {model.name}: more than {max_states:,} states: too many for a graph")
             node = nodes[key] = decoded(model.decode(record))
+            if node in graph:
+                raise ModelError(
+                    f"model {model.name}: decode gives two different records the same value: decode all of it"
+                )
             graph.add_node(node, initial=depth == 1, depth=depth, record=key)
             queue.append((record, depth))
         return node

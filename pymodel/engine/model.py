@@ -44,7 +44,8 @@ class Model:
     - `Next(c, s, out, labels) -> int` writes the successors of `s` to the rows of `out`
       (uint8[fanout, width]) and their labels to `labels` (int32[fanout, label_width]) and returns
       how many there are, duplicates and self-loops included;
-    - `Check(c, s) -> int`: bit i is set if invariant i is violated in `s`;
+    - `Check(c, s, t) -> int`: bit i is set if invariant i is violated in `s`; `t` is scratch, as wide as `s`,
+      for what tries actions out;
     - `Sometimes(c, s) -> int`: bit i is set if the "sometimes" property i holds in `s`.
 
     None of them may change `s`. Byte 0 of a record is 0, or k > 0 for "`overflow[k]` did not fit".
@@ -178,7 +179,7 @@ class Model:
 
     def violated(self, state: Record) -> tuple[str, ...]:
         """Names of the invariants that `state` violates, by the plain functions."""
-        return names_of_bits(int(self.function("Check")(self.config, state)), self.invariants)
+        return names_of_bits(int(self.function("Check")(self.config, state, self._scratch[0][0])), self.invariants)
 
     def witnessed(self, state: Record) -> tuple[str, ...]:
         """Names of the sometimes properties that hold in `state`, by the plain functions."""

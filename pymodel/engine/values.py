@@ -76,7 +76,7 @@ def changed(before: Any, after: Any, path: str = "") -> list[tuple[str, Any, Any
 
     Places read `name`, `name[key]`, `name[key][2]`; positions in tuples count from 1.
     """
-    if before == after and type(before) is type(after):
+    if before == after:
         return []
     if isinstance(before, Mapping) and isinstance(after, Mapping) and before.keys() == after.keys():
         pairs = [(key, before[key], after[key]) for key in before]

@@ -313,10 +313,10 @@ def broken_clauses(c, s):
     return broken
 
 
-def Check(c, s):
-    """One bit for each broken invariant, in the order of INVARIANTS."""
+def Check(c, s, t):
+    """One bit for each broken invariant, in the order of INVARIANTS.  t is scratch, as wide as s."""
     broken = broken_clauses(c, s)
-    if False and not NeverStuck(c, s, s):
+    if not NeverStuck(c, s, t):
         broken |= 256
     return broken
 

@@ -75,7 +75,7 @@ class Stepper:
 
     def broken(self, state: bytes) -> tuple[str, ...]:
         """Names of the invariants that a state violates."""
-        bits = clauses.Check(self.config, state)
+        bits = clauses.Check(self.config, state, self._scratch)
         return tuple(name for i, name in enumerate(clauses.INVARIANTS) if bits >> i & 1)
 
     def situations(self, state: bytes) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ A slider at position v shows the bytes of `faces[slider, v]`, which may differ i
 are counted by arithmetic: with n sliders of p positions there are p ** n, and n * (p - 1) * p ** (n - 1) moves.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 import itertools
 import sys
 from typing import Any, NamedTuple
@@ -70,7 +72,7 @@ def Next(c, s, out, labels):
     return n
 
 
-def Check(c, s):
+def Check(c, s, t):
     broken = 0
     if position(c, s, 0) == c.last and position(c, s, c.sliders - 1) == 0:
         broken |= 1

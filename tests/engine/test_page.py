@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -47,7 +48,17 @@ def test_tlc_itself_agrees(tmp_path: Path) -> None:
     (tmp_path / "M.cfg").write_text(
         "SPECIFICATION Spec\nCONSTANTS Processes = {1, 2, 3}\nLevels = 2\nINVARIANT MutualExclusion\n"
     )
-    command = [java, f"-Djava.io.tmpdir={tmp_path}", "-cp", str(jar), "tlc2.TLC", "-workers", "1", "-config", "M.cfg"]
+    command = [
+        java,
+        f"-Djava.io.tmpdir={tmp_path}",
+        "-cp",
+        str(jar),
+        "tlc2.TLC",
+        "-workers",
+        "1",
+        "-config",
+        "M.cfg",
+    ]
     run = subprocess.run([*command, "FilterLock"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
     assert "811 states generated, 356 distinct states found" in run.stdout
@@ -94,7 +105,7 @@ def test_compiled_and_plain_step_agree_on_a_walk(filter_lock: ModuleType) -> Non
         mine = [(s.label, s.record.tobytes()) for s in step(a.before)]
         assert mine == [(s.label, s.record.tobytes()) for s in model.successors(a.before)]
     assert compiled[0].before.tobytes() == model.initial[0].tobytes()
-    assert all(np.array_equal(x.after, y.before) for x, y in zip(compiled, compiled[1:], strict=False))
+    assert all(np.array_equal(x.after, y.before) for x, y in pairwise(compiled))
 
 
 def test_searched_states_are_those_of_the_plain_functions(filter_lock: ModuleType) -> None:
