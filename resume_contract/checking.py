@@ -42,6 +42,10 @@ class CheckReport:
             return COULD_NOT_CHECK
         return DIFFERS if self.differences else CHECKED
 
+    def is_unexpected(self, row: Row) -> bool:
+        """Does the row differ from what is expected of it?"""
+        return any(line.startswith(f"{_name(row)}: ") for line in self.differences)
+
     @property
     def undecided(self) -> tuple[Row, ...]:
         """The runs that came to no verdict."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -22,8 +22,8 @@ def print_table(table: RenderableType) -> None:
     console.print(table)
 
 
-def check_table(rows: Iterable[Row]) -> Table:
-    """One line a run."""
+def check_table(rows: Iterable[Row], is_unexpected: Callable[[Row], bool]) -> Table:
+    """One line a run; those that are not as expected stand out."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("model", "bound", "engine", "outcome"):
         table.add_column(name)
@@ -36,7 +36,7 @@ def check_table(rows: Iterable[Row]) -> Table:
             row.model,
             row.bound,
             row.engine,
-            outcome if row.outcome == "SUCCESS" else f"[red]{outcome}[/red]",
+            f"[red]{outcome}[/red]" if is_unexpected(row) else outcome,
             _count(row.distinct),
             _count(row.generated),
             depth,

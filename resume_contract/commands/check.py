@@ -100,9 +100,9 @@ def _watch(name: str) -> Iterator[OnProgress | None]:
 
 
 def _show(report: CheckReport) -> None:
-    print_table(check_table(report.rows))
+    print_table(check_table(report.rows, report.is_unexpected))
     for row in report.rows:
-        if row.counterexample:
+        if row.counterexample and report.is_unexpected(row):
             typer.echo(f"\n{row.model} by {row.engine}: {row.message}\n{row.counterexample}")
     for reach in report.reach:
         typer.echo(reach.summary())

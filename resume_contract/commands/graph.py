@@ -64,7 +64,6 @@ def graph_command(
     typer.echo(f"{path}: {trace.subject}, in {len(trace)} states")
 
 
-
 def _roomy(bounds: Bounds, units: int) -> Bounds:
     """The same bounds, with room in the record for what a fault may do."""
     from dataclasses import replace
