@@ -31,6 +31,7 @@ bench: $(READY)
 # Records the traces again, with real processes that are killed.
 traces: $(READY_TO_TEST)
 	$(BIN)/resume-contract trace record langgraph all
+	$(BIN)/resume-contract trace record reference all
 
 setup: $(READY_TO_TEST)
 

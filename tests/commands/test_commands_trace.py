@@ -105,14 +105,22 @@ def test_a_folder_without_traces(command: Command, tmp_path: Path) -> None:
 
 
 def test_an_unknown_scenario_is_refused_before_anything_runs(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("langgraph.checkpoint.sqlite", reason="needs the extra: pip install '.[langgraph]'")
-    ended = command("trace", "record", "langgraph", "park-and-resume", "nope", "-o", tmp_path)
+    ended = command("trace", "record", "reference", "all", "nope", "-o", tmp_path)
     assert ended.status == 2
-    assert one_line(ended.err).startswith("scenario nope is unknown: one of park-and-resume, ")
+    assert one_line(ended.err).startswith("scenario nope is unknown: one of ")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_recording(command: Command, tmp_path: Path) -> None:
+def test_recording_the_reference(command: Command, tmp_path: Path) -> None:
+    ended = command("trace", "record", "reference", "all", "-o", tmp_path)
+    assert ended.status == 0
+    paths = [Path(line) for line in ended.out.splitlines()]
+    assert paths
+    assert all(path.is_file() and path.is_relative_to(tmp_path) for path in paths)
+    assert command("trace", "check", tmp_path).status == 0
+
+
+def test_recording_a_framework(command: Command, tmp_path: Path) -> None:
     pytest.importorskip("langgraph.checkpoint.sqlite", reason="needs the extra: pip install '.[langgraph]'")
     ended = command("trace", "record", "langgraph", "park-and-resume", "-o", tmp_path)
     assert ended.status == 0
