@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymodel.resume import reading as at
+from pymodel.resume.fault_names import fault_names
 from pymodel.resume.layout import Config
 from pymodel.resume.transitions import (
     ACTIONS,
@@ -175,8 +176,6 @@ _OPTIONAL = {"from", "invalid"}
 
 def describe(label: Sequence[int]) -> str:
     """A label as text: the action, its parameters by name, and the faults that it used."""
-    from pymodel.resume.model import fault_names
-
     action = label[0]
     parts = []
     for name, value in zip(_PARAMETERS.get(action, ("r",)), label[1:5], strict=False):
