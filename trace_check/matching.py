@@ -38,11 +38,12 @@ from trace_check.events import (
     ResumeGaveUp,
     StoreRead,
 )
-from trace_check.observations import HARNESS, Observation, Thread
+from trace_check.observations import Observation, Thread
 
 __all__ = ["Matcher", "Move"]
 
 Action = Callable[..., bool]
+_AT_COMMIT = -1
 
 
 class Move(NamedTuple):
@@ -64,6 +65,20 @@ class Matcher:
         self.initial = initial_record(layout.config, layout.width).tobytes()
         self._positions = range(self.c.S + 1)
         self._gates = [g for g in self.c.gate_in if g]
+        names = [step.name for step in thread.program.steps]
+        # A value that the trace never shows may be any: one stands for all.
+        self._outcomes: list[list[int]] = [[]] + [sorted(thread.outcomes.get(name, {1})) for name in names]
+        self._rejects = any(
+            isinstance(o.event, Refused) and o.event.what == "outcome" for o in thread.observations
+        )
+        self._may_work = {actor: self._branches_of(actor) for actor in thread.working}
+
+    def _branches_of(self, actor: str) -> list[int]:
+        """The branches on which an actor may do something unseen: those on which it is seen, where loads are shown."""
+        thread = self.thread
+        if {"loaded", "committed", "recorded", "parked", "gate_passed"} - thread.observes:
+            return list(thread.branches.values())
+        return [thread.branches[name] for name in sorted(thread.working[actor])]
 
     # ----------------------------------------------------------------------------------------------------------
     # Taking steps
@@ -82,6 +97,15 @@ class Matcher:
         """The same for an action whose last parameter is where the runner goes next."""
         for x in self._positions:
             yield from self._take(s, faults, action, *parameters, x)
+
+    def _take_over(self, s: bytes, r: int) -> Iterator[Move]:
+        """A take-over, after the lease ended unseen: which can wait until just before."""
+        moves = list(self._take(s, 0, act.TakeOver, r))
+        if not moves and bool(at.ready(self.c, s, r, at.GATE)):
+            b, g = self._run(s, r, at.BRANCH), self._run(s, r, at.STEP)
+            for expired in self._take(s, 0, act.Expire, b, g):
+                moves += self._take(expired.state, 0, act.TakeOver, r)
+        yield from moves
 
     def _run(self, s: bytes, r: int, field: int) -> int:
         return int(s[at.run_at(self.c, r) + field])
@@ -164,6 +188,23 @@ class Matcher:
         if event.valid:
             yield from self._take(s, dev.RECOMPUTE_DIFFERS, dev.ComputeDiffering, r, o)
             yield from self._take(s, dev.FORK_NONDETERMINISM, dev.ComputeForked, r, o)
+            yield from self._computed_unlike_a_fork(s, r, b, o)
+
+    def _computed_unlike_a_fork(self, s: bytes, r: int, b: int, o: int) -> Iterator[Move]:
+        """Compute where a forked branch has fixed another outcome: it was the fork that deviated."""
+        x = self._run(s, r, at.STEP)
+        if not at.ready(self.c, s, r, at.PURE) or s[at.computed_at(self.c, b, x)]:
+            return
+        for other in self.thread.branches.values():
+            if other == b or s[at.branch_at(self.c, other) + at.PARENT] == at.NONE:
+                continue
+            start = at.computed_at(self.c, other, x)
+            kept = s[start : start + self.c.computed_width]
+            without = s[:start] + bytes(len(kept)) + s[start + len(kept) :]
+            if without != s and not list(self._take(s, 0, act.Compute, r, 0, o)):
+                for move in self._take(without, dev.FORK_NONDETERMINISM, act.Compute, r, 0, o):
+                    state = move.state[:start] + kept + move.state[start + len(kept) :]
+                    yield move._replace(state=state)
 
     def _outlived(self, s: bytes, r: int, used: int) -> bool:
         return bool(used & dev.LOST_COMMIT) and bool(dev.outlived(self.c, s, r))
@@ -174,7 +215,9 @@ class Matcher:
             return
         o = self.thread.value(event.outcome)
         first = s[at.world_at(self.c, b, x) + at.APPLIED] == 0
-        if first == event.applied:
+        if first and event.applied and self._answered_otherwise(s, b, x, o):
+            yield from self._take(s, dev.FORK_NONDETERMINISM, dev.FireForked, r, o)
+        elif first == event.applied:
             yield from self._take(s, 0, act.Fire, r, int(not event.valid), o)
         if event.applied and not first:
             recorded = s[at.ledger_at(self.c, b, x)] != at.NONE
@@ -184,6 +227,18 @@ class Matcher:
                 yield from self._take(s, dev.UNSTABLE_KEY, dev.FireAgain, r, 0)
             if recorded:
                 yield from self._take(s, dev.LEDGER_IGNORED, dev.FireAgain, r, 1)
+
+    def _answered_otherwise(self, s: bytes, b: int, x: int, o: int) -> bool:
+        """Did the same effect, from the same content, get another answer in another branch, and is b a fork?"""
+        if s[at.branch_at(self.c, b) + at.PARENT] == at.NONE:
+            return False
+        for other in self.thread.branches.values():
+            w = at.world_at(self.c, other, x)
+            if other != b and s[w] and s[w + at.ANSWER] != o and not s[w + at.ANSWER_BAD]:
+                steps = range(1, self.c.S + 1)
+                if all(at.content(self.c, s, b, x, y) == at.content(self.c, s, other, x, y) for y in steps):
+                    return True
+        return False
 
     def _recorded(self, s: bytes, r: int, b: int, event: Recorded) -> Iterator[Move]:
         x = self.thread.step(event.step)
@@ -209,9 +264,8 @@ class Matcher:
         g = self.thread.step(event.gate)
         d = self.thread.deliveries[event.gate, event.delivery]
         v = self.thread.value(event.value)
-        parked = at.is_running(self.c, s, b) and s[at.gate_at(self.c, b, g) + at.GATE_STATUS] == at.PARKED
         if event.accepted is False:
-            if not parked:
+            if not self._is_open(s, b, g):
                 yield Move(s, 0, "refused Deliver")
             return
         yield from self._take(s, 0, act.Deliver, b, g, d, v)
@@ -227,7 +281,7 @@ class Matcher:
         v = None if event.value is UNSET else self.thread.value(event.value)
         for move in (
             *self._take(s, 0, act.Claim, r),
-            *self._take(s, 0, act.TakeOver, r),
+            *self._take_over(s, r),
             *self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimWriting, r),
         ):
             if v is None or self._run(move.state, r, at.OUT) == v:
@@ -241,8 +295,11 @@ class Matcher:
         match event.what:
             case "gate":
                 yield from self._take(s, 0, act.Refuse, r)
+                yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimDropping, r)
             case "record" | "commit":
-                yield from self._take(s, 0, act.Stale, r)
+                if (event.what == "commit") == bool(at.committing(self.c, s, r)):
+                    yield from self._take(s, 0, act.Stale, r)
+                yield from self._take(s, dev.LOST_COMMIT, dev.Outlived, r)
             case "outcome":
                 yield from self._take(s, 0, act.Reject, r)
             case "load":
@@ -250,8 +307,12 @@ class Matcher:
                     yield Move(s, 0, "refused Load")
             case "delivery":
                 g = self.thread.step(event.gate) if event.gate else at.NONE
-                if not g or s[at.gate_at(self.c, b, g) + at.GATE_STATUS] != at.PARKED:
+                if not g or not self._is_open(s, b, g):
                     yield Move(s, 0, "refused Deliver")
+
+    def _is_open(self, s: bytes, b: int, g: int) -> bool:
+        """Would the first answer to a gate be accepted?"""
+        return bool(at.is_running(self.c, s, b)) and s[at.gate_at(self.c, b, g) + at.GATE_STATUS] == at.PARKED
 
     def _committed(self, s: bytes, r: int, b: int, event: Committed) -> Iterator[Move]:
         u = self.thread.units[event.unit]
@@ -281,6 +342,7 @@ class Matcher:
             yield Move(s, 0, "crash of an idle process")
         yield from self._take(s, 0, act.Crash, r)
         yield from self._take(s, dev.TORN_CHECKPOINT, dev.CrashTearing, r)
+        yield from self._take(s, dev.STUCK_RUNNING, dev.CrashSticking, r)
         for b in self.thread.branches.values():
             yield from self._take(s, dev.LOST_COMMIT, dev.CrashLosingCommit, r, b)
             for g in self._gates:
@@ -302,7 +364,19 @@ class Matcher:
                 return False
             if is_open and status in (at.CLOSED, at.CONSUMED):
                 return False
+            if not self._keeps_answers(s, b, g, event):
+                return False
         return True
+
+    def _keeps_answers(self, s: bytes, b: int, g: int, event: StoreRead) -> bool:
+        """Does the store hold every answer that was acknowledged and is not lost?  It may hold others besides."""
+        k = at.gate_at(self.c, b, g)
+        if s[k + at.GATE_STATUS] < at.ANSWERED:
+            return True
+        read = event.answers.get(self.thread.program.steps[g - 1].name, [])
+        stored = {self.thread.value(value) for value in read}
+        acks = range(s[k + at.GATE_ACKS])
+        return all(s[k + at.GATE_HEAD + i * at.ACK_WIDTH + at.ACK_VALUE] in stored for i in acks)
 
     def _same(self, s: bytes, b: int, i: int, read: CheckpointRead) -> bool:
         p = at.ckpt_at(self.c, b, i)
@@ -325,10 +399,11 @@ class Matcher:
         b = self.thread.branches[observation.event.branch]
         if self._status(s, b) not in (at.RUNNING, at.STUCK) or is_waiting(self.c, s, b):
             return False
-        mine = self.thread.runners.get(observation.event.actor, 0)
+        dead = {actor for actor, position in self.thread.died.items() if position < observation.position}
+        dead.add(observation.event.actor)
         return not any(
-            r != mine and self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.BRANCH) == b
-            for r in self.thread.runners.values()
+            actor not in dead and self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.BRANCH) == b
+            for actor, r in self.thread.runners.items()
         )
 
     # ----------------------------------------------------------------------------------------------------------
@@ -337,51 +412,73 @@ class Matcher:
     def hidden(self, s: bytes, live: frozenset[str]) -> Iterator[Move]:
         """The steps that may have happened unseen: of kinds that the recorder doesn't always show.
 
-        `live`: the actors that still have something to show, which alone may do anything.
+        `live`: the actors that may still do something.
         """
         observes = self.thread.observes
-        for actor, r in self.thread.runners.items():
-            if actor == HARNESS or actor not in live:
+        for actor, branches in self._may_work.items():
+            if actor not in live:
                 continue
-            if self._run(s, r, at.PHASE) == at.IDLE:
-                if "loaded" not in observes:
-                    for b in self.thread.branches.values():
-                        yield from self._take_next(s, 0, act.Load, r, b)
-                continue
-            yield from self._hidden_of(s, r, observes)
-        for b in self.thread.branches.values():
-            for g in self._gates:
-                yield from self._take(s, 0, act.Expire, b, g)
+            r = self.thread.runners[actor]
+            if self._run(s, r, at.PHASE) != at.IDLE:
+                yield from self._hidden_of(s, r, observes)
+            elif "loaded" not in observes:
+                for b in branches:
+                    yield from self._take_next(s, 0, act.Load, r, b)
+        if "answer" not in observes:
+            delivery = self.c.D  # no shown delivery has this number
+            for b in self.thread.branches.values():
+                for g in self._gates:
+                    for v in self._outcomes[g]:
+                        yield from self._take(s, 0, act.Deliver, b, g, delivery, v)
 
     def _hidden_of(self, s: bytes, r: int, observes: frozenset[str]) -> Iterator[Move]:
-        x = self._run(s, r, at.STEP)
-        is_gate = x != at.AT_COMMIT and self.c.kind[x] == at.GATE
-        b = self._run(s, r, at.BRANCH)
-        if "computed" not in observes and x != at.AT_COMMIT and self.c.kind[x] == at.PURE:
-            fixed = at.outcome(self.c, s, b, x)
-            for o in (fixed,) if fixed else range(1, self.c.V + 1):
-                yield from self._take(s, 0, act.Compute, r, 0, o)
-        if "effect_fired" not in observes and x != at.AT_COMMIT and self.c.kind[x] == at.EFFECT:
-            fixed = s[at.world_at(self.c, b, x) + at.ANSWER]
-            for o in (fixed,) if fixed else range(1, self.c.V + 1):
-                yield from self._take(s, 0, act.Fire, r, 0, o)
-        if is_gate or "recorded" not in observes:
-            yield from self._take_next(s, 0, act.Record, r)
-        if "memo_used" not in observes:
-            yield from self._take_next(s, 0, act.Memo, r)
-        if "committed" not in observes:
-            yield from self._take_next(s, 0, act.Commit, r)
-        else:
+        """What a runner that isn't idle may do unseen."""
+        x, phase = self._run(s, r, at.STEP), self._run(s, r, at.PHASE)
+        kind = _AT_COMMIT if x == at.AT_COMMIT else self.c.kind[x]
+        if kind == _AT_COMMIT:
+            if "committed" not in observes:
+                yield from self._take_next(s, 0, act.Commit, r)
             yield from self._take_next(s, dev.SKIP_UNCOMMITTED, dev.CommitSkipping, r)
+        elif kind == at.GATE:
+            yield from self._hidden_at_gate(s, r, observes)
+        else:
+            if phase == at.READY:
+                yield from self._hidden_run(s, r, x, observes)
+            if "memo_used" not in observes:
+                yield from self._take_next(s, 0, act.Memo, r)
+        if phase == at.HOLDS and (kind == at.GATE or "recorded" not in observes):
+            yield from self._take_next(s, 0, act.Record, r)
+        if phase == at.HOLDS and "recorded" not in observes:
+            yield from self._take_next(s, dev.INVALID_PERSISTED, dev.RecordInvalid, r)
+        if "refused" not in observes and (phase == at.HOLDS or kind == _AT_COMMIT):
+            yield from self._take(s, 0, act.Stale, r)
+            yield from self._take(s, 0, act.Reject, r)
+
+    def _hidden_run(self, s: bytes, r: int, x: int, observes: frozenset[str]) -> Iterator[Move]:
+        b = self._run(s, r, at.BRANCH)
+        if self.c.kind[x] == at.PURE:
+            if "computed" not in observes:
+                fixed = at.outcome(self.c, s, b, x)
+                for o in (fixed,) if fixed else self._outcomes[x]:
+                    for bad in range(1 + self._rejects):
+                        yield from self._take(s, 0, act.Compute, r, bad, o)
+            return
+        if "effect_fired" not in observes:
+            fixed = s[at.world_at(self.c, b, x) + at.ANSWER]
+            for o in (fixed,) if fixed else self._outcomes[x]:
+                for bad in range(2):
+                    yield from self._take(s, 0, act.Fire, r, bad, o)
+        if "recorded" not in observes:
+            yield from self._take(s, dev.RECORD_BEFORE_FIRE, dev.RecordUnfired, r)
+
+    def _hidden_at_gate(self, s: bytes, r: int, observes: frozenset[str]) -> Iterator[Move]:
         if "parked" not in observes:
             yield from self._take(s, 0, act.Park, r)
         if "gate_passed" not in observes:
             yield from self._take(s, 0, act.Claim, r)
-            yield from self._take(s, 0, act.TakeOver, r)
+            yield from self._take_over(s, r)
         if "refused" not in observes:
             yield from self._take(s, 0, act.Refuse, r)
-            yield from self._take(s, 0, act.Stale, r)
-            yield from self._take(s, 0, act.Reject, r)
         yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimChecking, r)
         yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimWriting, r)
         yield from self._take(s, dev.FORK_INHERITS_ANSWER, dev.ParkInheriting, r)

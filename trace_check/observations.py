@@ -1,8 +1,10 @@
 """What one thread of a trace shows, in the mirror's terms: observations with intervals, and numbers for names.
 
 An observation took effect at one moment after line ``low`` and not after line ``high``.  A bracket's interval is its
-two lines; a line of its own was written after the fact, so that its interval begins at the actor's line before; what
-the sink or the harness writes is exact.  An operation without an end has no ``high``.
+two lines; a line of its own was written after the fact, so that its interval begins at the actor's line before (the
+sink's too: it keeps the effect first, and its line in the log follows); a reading of the store is exact.  An
+operation without an end has no ``high``, and neither has the death of its process: what the process had begun may
+still happen after it is gone.
 """
 
 from __future__ import annotations
@@ -23,11 +25,16 @@ from trace_check.events import (
     Committed,
     Completed,
     Computed,
+    Crashed,
     EffectFired,
     Failed,
     Forked,
     GatePassed,
+    Loaded,
+    MemoUsed,
+    Parked,
     Recorded,
+    Refused,
     StoreRead,
     Value,
     event_kind,
@@ -38,7 +45,8 @@ from trace_check.reader import Trace
 __all__ = ["HARNESS", "Observation", "Thread", "threads"]
 
 HARNESS = "harness"
-_EXACT = (EffectFired, StoreRead)
+_EXACT = (StoreRead,)
+_RUNNERS = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Refused, Committed)
 _OUTSIDE = ("paused", "continued")  # the process is stopped or goes on: nothing of the model changes
 
 
@@ -67,7 +75,13 @@ class Observation:
 
 @dataclass
 class Thread:
-    """One workflow instance of a trace, with the numbers that the mirror uses for its names."""
+    """One workflow instance of a trace, with the numbers that the mirror uses for its names.
+
+    Attributes:
+        outcomes: for each step, the values that the trace shows of it (of a gate, the answers).
+        working: for each actor that runs something, the branches on which it is seen to.
+        died: for each actor that crashed, the position of the line that says so.
+    """
 
     name: str
     program: Program
@@ -79,6 +93,9 @@ class Thread:
     deliveries: dict[tuple[str, str], int] = field(default_factory=dict)
     values: dict[object, int] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[str, set[int]] = field(default_factory=dict)
+    working: dict[str, set[str]] = field(default_factory=dict)
+    died: dict[str, int] = field(default_factory=dict)
     commits: int = 0
     computations: int = 0
 
@@ -100,17 +117,18 @@ class Thread:
         Raises:
             ModelError: the thread is too large for the record's bytes.
         """
-        values = max(2, len(self.values), len(self.deliveries))
+        deliveries = max(1, len(self.deliveries)) + ("answer" not in self.observes)
+        values = max(2, len(self.values), deliveries)
         return Bounds(
             runners=max(1, len(self.runners)),
             branches=len(self.branches),
-            answers=max(1, len(self.deliveries)),
+            answers=deliveries,
             values=values,
             crashes=255,
             expiries=255,
             invalid=255,
             length=min(255, len(self.program.units) + self.commits),
-            computations=max(1, self.computations),
+            computations=max(1, self.computations + (0 if "computed" in self.observes else 4)),
             applied=255,
         )
 
@@ -134,6 +152,7 @@ def threads(trace: Trace) -> list[Thread]:
     units = {unit.name: number for number, unit in enumerate(header.program, 1)}
     found: dict[str, Thread] = {}
     last: dict[tuple[str, str], int] = {}
+    unfinished: set[tuple[str, str]] = set()
     begun = {operation.begin: operation for operation in trace.operations.values()}
     ended = {operation.end: operation for operation in trace.operations.values() if operation.end is not None}
     for index, event in enumerate(trace.events):
@@ -148,25 +167,34 @@ def threads(trace: Trace) -> list[Thread]:
             continue
         if index in begun and begun[index].end is not None:
             continue  # its end says more
-        _learn(thread, event)
+        _learn(thread, event, position)
         if index in begun:
+            unfinished.add((event.thread, event.actor))
             thread.observations.append(Observation(event, position, position, math.inf, pending=True))
         elif index in ended:
             thread.observations.append(Observation(event, position, ended[index].begin + 1, position))
         else:
             exact = isinstance(event, _EXACT)
-            thread.observations.append(Observation(event, position, position if exact else before, position))
+            low = position if exact else before
+            outlived = isinstance(event, Crashed) and (event.thread, event.actor) in unfinished
+            thread.observations.append(Observation(event, position, low, math.inf if outlived else position))
     for thread in found.values():
         thread.observations.sort(key=lambda o: (o.low, o.high))
     return list(found.values())
 
 
-def _learn(thread: Thread, event: AnyEvent) -> None:
+def _learn(thread: Thread, event: AnyEvent, position: int) -> None:
     """Number the names that an event brings."""
-    if event.actor != HARNESS:
+    if event.actor != HARNESS and isinstance(event, (*_RUNNERS, Crashed)):
         thread.runners.setdefault(event.actor, len(thread.runners) + 1)
-    for value in _values(event):
-        thread.value(value)
+    for step, value in _values(event):
+        number = thread.value(value)
+        if step is not None:
+            thread.outcomes.setdefault(step, set()).add(number)
+    if isinstance(event, _RUNNERS):
+        thread.working.setdefault(event.actor, set()).add(event.branch)
+    if isinstance(event, Crashed):
+        thread.died[event.actor] = position
     if isinstance(event, Forked):
         thread.branches.setdefault(event.child, len(thread.branches) + 1)
     elif isinstance(event, Answer):
@@ -177,15 +205,19 @@ def _learn(thread: Thread, event: AnyEvent) -> None:
         thread.computations += 1
 
 
-def _values(event: AnyEvent) -> Iterator[Value]:
-    if isinstance(event, Computed | EffectFired | Recorded | Completed | Failed):
-        yield event.outcome
+def _values(event: AnyEvent) -> Iterator[tuple[str | None, Value]]:
+    """The values in an event, each with the step whose outcome (or the gate whose answer) it is."""
+    if isinstance(event, Completed | Failed):
+        yield None, event.outcome
+    elif isinstance(event, Computed | EffectFired | Recorded):
+        yield event.step, event.outcome
     elif isinstance(event, Committed):
-        yield from event.outcomes.values()
+        yield from event.outcomes.items()
     elif isinstance(event, Answer) or (isinstance(event, GatePassed) and event.value is not UNSET):
-        yield event.value  # type: ignore[misc]
+        yield event.gate, event.value  # type: ignore[misc]
     elif isinstance(event, StoreRead):
         for checkpoint in event.checkpoints:
-            yield from checkpoint.outcomes.values()
-        for answers in event.answers.values():
-            yield from answers
+            yield from checkpoint.outcomes.items()
+        for gate, answers in event.answers.items():
+            for answer in answers:
+                yield gate, answer
