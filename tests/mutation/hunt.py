@@ -10,6 +10,8 @@ from functools import cache
 
 from judges import Judge, instances, judges, outcomes, steps
 from mutants import MODULES, Endless, Mirror, Mutant
+
+from pymodel.resume import faults
 from pymodel.resume.transitions import ACTIONS
 
 __all__ = ["Hunt"]
@@ -19,7 +21,7 @@ __all__ = ["Hunt"]
 def _calls() -> dict[str, set[str]]:
     """For each function of the mirror the functions that it calls, itself and through others."""
     direct: dict[str, set[str]] = {}
-    for module in MODULES:
+    for module in (*MODULES, faults):
         for node in ast.parse(inspect.getsource(module)).body:
             if isinstance(node, ast.FunctionDef):
                 direct[node.name] = {
@@ -41,8 +43,8 @@ class Hunt:
     """Holds mutants against the true mirror, state by state.
 
     A mutant of an action, or of what an action reads with, is judged by each action that runs it, with all
-    parameters; one of Next by its labelled successors.  It is caught at the first state where the answer isn't the true
-    one or an exception rises.
+    parameters; one of Next, or of what a fault that is on reads with, by Next's labelled successors.  It is caught at
+    the first state where the answer isn't the true one or an exception rises.
     """
 
     def __init__(self) -> None:
@@ -70,16 +72,26 @@ class Hunt:
 
     def caught(self, mutant: Mutant) -> tuple[Judge, int] | None:
         """The judge, and the number of the state, that tell a mutant from the truth; None: there is none."""
-        asked = [action for action in ACTIONS if mutant.function in _calls()[action]] or ["Next"]
+        asked = [action for action in ACTIONS if mutant.function in _calls()[action]]
+        in_faults = mutant.function in _calls()["fault_steps"]
         killers = self._killers[mutant.function]
         for j, i in (*killers[:20], *self._order):
             self.mirror.refuel()
-            for action in asked:
+            by_next = not asked or (in_faults and self._judges[j].config.faults != 0)
+            for action in (*asked, *(("Next",) if by_next else ())):
                 expected = self._expected(action, j, i)
                 with self.mirror.mutated(mutant):
                     try:
                         same = self._answer(action, j, i) == expected
-                    except (ArithmeticError, LookupError, NameError, TypeError, ValueError, Endless, RecursionError):
+                    except (
+                        ArithmeticError,
+                        LookupError,
+                        NameError,
+                        TypeError,
+                        ValueError,
+                        Endless,
+                        RecursionError,
+                    ):
                         same = False
                 if not same:
                     if (j, i) in killers:

@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any
 
 from perturbing import perturbed
+
 from pymodel.engine.errors import CapacityError
 from pymodel.resume.layout import Bounds, Config
 from pymodel.resume.model import FAULTS
@@ -25,7 +26,7 @@ from pymodel.resume.program import Program, Step
 from pymodel.resume.stepping import Stepper
 from pymodel.resume.transitions import ACTIONS, LABEL_WIDTH
 
-__all__ = ["Judge", "Outcome", "instances", "judges", "outcomes", "steps"]
+__all__ = ["WILD", "Judge", "Outcome", "instances", "judges", "outcomes", "steps"]
 
 Instance = tuple[int, ...]
 Outcome = tuple[Instance, bytes]
@@ -75,17 +76,20 @@ def _walk(stepper: Stepper, count: int, seed: int, length: int) -> Iterator[byte
         taken += 1
 
 
-# Two gates, one of them in a unit with other steps: no program of MCResumeContract.tla has that.
+# Two gates, one of them in a unit with other steps, and a step that stands before its predecessor: no program of
+# MCResumeContract.tla has that.
 TWICE = Program(
     "Twice",
     (
         (Step("s1", "gate"),),
         (Step("s2", "pure"), Step("s3", "gate", ("s2",)), Step("s4", "effect", ("s3",))),
-        (Step("s5", "pure"), Step("s6", "effect")),
+        (Step("s5", "pure", ("s7",)), Step("s6", "effect"), Step("s7", "effect")),
     ),
 )
 PROGRAMS = {**NAMED, "Twice": TWICE}
 SAFETY = FAULTS[:18]
+WILD = ("Sandwich", "Mixed", "Linear", "Parallel", "Twice")
+"""The programs of the perturbed states."""
 
 
 def _judge(
@@ -130,19 +134,23 @@ def judges() -> tuple[Judge, ...]:
         _judge("Parallel", Bounds(2, 3, answers=2, crashes=1, expiries=1, invalid=1), 200, 6),
         _judge("Twice", Bounds(2, 2, answers=2, values=3, crashes=1, expiries=1, invalid=1), 200, 7),
     ]
-    for seed, name in enumerate(("Sandwich", "Mixed", "Linear", "Twice")):
+    for seed, name in enumerate(WILD):
         bounds = Bounds(2, 3, values=3, length=len(PROGRAMS[name].units) + 2, **wild)
-        found.append(_judge(name, bounds, 150, 40 + seed, SAFETY, perturb=3, length=40))
+        found.append(_judge(name, bounds, 150, 40 + seed, SAFETY, perturb=4, length=40))
     # what doesn't fit must be refused: there is room for one computation only
     found.append(_judge("Mixed", Bounds(2, 2, 1, crashes=2), 50, 52, SAFETY, perturb=4, length=30))
     # as a trace's checker asks
     bounds = Bounds(2, 3, answers=2, values=3, crashes=1, computations=3)
-    found.append(_judge("Mixed", bounds, 100, 60, free=True, perturb=3))
+    found += [_judge(name, bounds, 150, 60, free=True, perturb=6) for name in ("Mixed", "Twice")]
+    found.append(_judge("Mixed", Bounds(2, 2, crashes=2), 100, 61, free=True))
     # with the faults on, for what Next does about them
     for i, fault in enumerate(FAULTS):
         name = ("Sandwich", "Mixed")[i % 2]
         bounds = Bounds(2, 2, values=2, length=len(PROGRAMS[name].units) + 2, **wild)
-        found.append(_judge(name, bounds, 40, 10 + i, (fault,), faulty=True))
+        found.append(_judge(name, bounds, 40, 10 + i, (fault,), faulty=True, perturb=1))
+    # a runner that outlived its branch is rare
+    bounds = Bounds(2, 2, values=2, length=4, **wild)
+    found.append(_judge("Sandwich", bounds, 150, 70, ("lost_commit",), faulty=True, perturb=3))
     return tuple(found)
 
 
@@ -171,7 +179,9 @@ def instances(c: Config) -> dict[str, tuple[Instance, ...]]:
     return _instances((c.R, c.B, c.S, c.V, c.D, c.L), gates)
 
 
-def outcomes(function: Callable[..., bool], c: Config, state: bytes, parameters: tuple[Instance, ...]) -> list[Outcome]:
+def outcomes(
+    function: Callable[..., bool], c: Config, state: bytes, parameters: tuple[Instance, ...]
+) -> list[Outcome]:
     """For which of these parameters an action is enabled, and where it leads.
 
     An action that isn't enabled must leave the next state as it is; if it doesn't, that counts as a step of its own.
@@ -188,7 +198,7 @@ def outcomes(function: Callable[..., bool], c: Config, state: bytes, parameters:
     return found
 
 
-class steps:  # noqa: N801
+class steps:
     """Next of a namespace, as a function from a state to its labelled successors, in a fixed order."""
 
     def __init__(self, judge: Judge) -> None:

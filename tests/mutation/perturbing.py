@@ -45,7 +45,7 @@ def _status(c: Config, t: bytearray, generator: random.Random) -> None:
 def _ledger(c: Config, t: bytearray, generator: random.Random) -> None:
     k = at.ledger_at(c, _branch(c, t, generator), generator.randint(1, c.S))
     t[k] = generator.randint(0, c.V)
-    t[k + 1] = generator.random() < 0.3
+    t[k + 1] = t[k] != at.NONE and generator.random() < 0.3
 
 
 def _world(c: Config, t: bytearray, generator: random.Random) -> None:
@@ -136,10 +136,14 @@ def _computed(c: Config, t: bytearray, generator: random.Random) -> None:
                 if c.inputs[x * c.stride + y] and generator.random() < 0.5:
                     read[y - 1] = generator.randint(0, c.V)
         rows.add((*read, generator.randint(1, c.V)))
+    _write_computed(c, t, b, x, sorted(rows))
+
+
+def _write_computed(c: Config, t: bytearray, b: int, x: int, rows: list[tuple[int, ...]]) -> None:
     p = at.computed_at(c, b, x)
     t[p : p + c.computed_width] = bytes(c.computed_width)
     t[p] = len(rows)
-    for k, row in enumerate(sorted(rows)):
+    for k, row in enumerate(rows):
         start = p + 1 + k * (c.S + 1)
         t[start : start + c.S + 1] = bytes(row)
 
@@ -172,6 +176,101 @@ def _budgets(c: Config, t: bytearray, generator: random.Random) -> None:
     t[at.INVALID] = generator.randint(0, c.max_invalid)
 
 
+def _recompute(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner at a pure step that was computed with other inputs, or also with the same."""
+    pures = [
+        x
+        for x in range(1, c.S + 1)
+        if c.kind[x] == at.PURE and any(c.inputs[x * c.stride : (x + 1) * c.stride])
+    ]
+    if not pures:
+        return
+    b, x = _branch(c, t, generator), generator.choice(pures)
+    _stand(c, t, generator, b, c.unit_of[x], x)
+    now = [at.content(c, t, b, x, y) for y in range(1, c.S + 1)]
+    rows = set()
+    for _ in range(generator.randint(1, c.K)):
+        read = list(now)
+        y = generator.choice([y for y in range(1, c.S + 1) if c.inputs[x * c.stride + y]])
+        read[y - 1] = generator.randint(0, c.V)
+        if read != now or generator.random() < 0.3:
+            rows.add((*read, generator.randint(1, c.V)))
+    _write_computed(c, t, b, x, sorted(rows))
+
+
+def _commit(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner that may commit, on a branch as long as it can be, or nearly."""
+    b = _branch(c, t, generator)
+    q = at.branch_at(c, b)
+    if t[q] != at.ABSENT:
+        t[q] = at.RUNNING
+        t[q + at.LENGTH] = generator.choice((c.L, c.L - 1))
+        _entries(c, t, q + c.ckpt, t[q + at.LENGTH], generator, own=False)
+        t[q + at.OWN_LENGTH] = generator.choice((c.L, c.L - 1, 0))
+        _entries(c, t, q + c.own, t[q + at.OWN_LENGTH], generator, own=True)
+        _stand(c, t, generator, b, generator.randint(1, c.U), at.AT_COMMIT)
+
+
+def _read(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner at a step that reads earlier units of a branch with many checkpoints."""
+    later = [x for x in range(c.first[2], c.S + 1) if c.kind[x] != at.GATE] if c.U > 1 else []
+    if later:
+        b, x = _branch(c, t, generator), generator.choice(later)
+        q = at.branch_at(c, b)
+        for size, start in ((at.LENGTH, c.ckpt), (at.INDEX, c.prefix)):
+            t[q + size] = c.L - int(generator.random() < 0.3)
+            _entries(c, t, q + start, t[q + size], generator, own=False)
+        _stand(c, t, generator, b, c.unit_of[x], x)
+
+
+def _record(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner with a valid outcome in hand, of a step that may be recorded already, with a claim that may be old."""
+    b, x = _branch(c, t, generator), generator.randint(1, c.S)
+    u = c.unit_of[x]
+    k = at.ledger_at(c, b, x)
+    t[k] = generator.choice((at.NONE, generator.randint(1, c.V)))
+    t[k + 1] = 0
+    p = _stand(c, t, generator, b, u, x)
+    t[p + at.PHASE], t[p + at.OUT] = at.HOLDS, generator.randint(1, c.V)
+    if c.gate_in[u]:
+        t[at.gate_at(c, b, c.gate_in[u]) + at.GATE_EPOCH] = 2
+        t[p + at.EPOCH] = generator.randint(1, 2)
+
+
+def _fire(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner at an effect; it, and the others of its branch, were applied, or some were."""
+    effects = [x for x in range(1, c.S + 1) if c.kind[x] == at.EFFECT]
+    b, x = _branch(c, t, generator), generator.choice(effects)
+    for y in effects:
+        k = at.world_at(c, b, y)
+        applied = int(generator.random() < 0.8)
+        t[k] = applied
+        t[k + at.ANSWER] = applied and generator.randint(1, c.V)
+        t[k + at.ANSWER_BAD] = applied and generator.randint(0, 1)
+    _stand(c, t, generator, b, c.unit_of[x], x)
+
+
+def _memo(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner at a recorded step; of the others of its branch some are recorded."""
+    b, x = _branch(c, t, generator), generator.choice([x for x in range(1, c.S + 1) if c.kind[x] != at.GATE])
+    for y in range(1, c.S + 1):
+        k = at.ledger_at(c, b, y)
+        t[k] = generator.randint(1, c.V) if y == x or generator.random() < 0.5 else at.NONE
+        t[k + 1] = 0
+    _stand(c, t, generator, b, c.unit_of[x], x)
+
+
+def _stand(c: Config, t: bytearray, generator: random.Random, b: int, u: int, x: int) -> int:
+    """A runner is ready at step x of unit u of branch b, with what claim it may need.  Where it is in the record."""
+    p = at.run_at(c, generator.randint(1, c.R))
+    t[p : p + at.RUN_WIDTH] = bytes(at.RUN_WIDTH)
+    t[p + at.PHASE], t[p + at.BRANCH], t[p + at.UNIT], t[p + at.STEP] = at.READY, b, u, x
+    t[p + at.BASE] = t[at.branch_at(c, b) + at.LENGTH]
+    if c.gate_in[u]:
+        t[p + at.EPOCH] = t[at.gate_at(c, b, c.gate_in[u]) + at.GATE_EPOCH]
+    return p
+
+
 _CHANGES: tuple[Callable[[Config, bytearray, random.Random], None], ...] = (
     _status,
     _ledger,
@@ -184,7 +283,13 @@ _CHANGES: tuple[Callable[[Config, bytearray, random.Random], None], ...] = (
     _origin,
     _outcomes,
     _computed,
-    _computed,
+    _recompute,
+    _recompute,
+    _commit,
+    _read,
+    _record,
+    _fire,
+    _memo,
     _run,
     _run,
     _run,
