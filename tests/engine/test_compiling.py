@@ -205,8 +205,8 @@ def test_colliding_hashes_cost_time_only(
     bad = text.replace(good, "    return (fold(fold(h, MIX_3) ^ MIX_1, MIX_2) & np.uint64(7)) << S_44\n")
     (tmp_path / "bad.py").write_text(bad)
     with_kernels(model, monkeypatch, tmp_path / "cache")
+    monkeypatch.setitem(sys.modules, "pymodel.engine._kernels", _kernels)  # to be put back
     worse = load_module(tmp_path / "bad.py", "pymodel.engine._kernels")
-    monkeypatch.setitem(sys.modules, "pymodel.engine._kernels", worse)
     monkeypatch.setattr(sys.modules["pymodel.engine"], "_kernels", worse)
     worse.Interner = _kernels.Interner  # type: ignore[attr-defined]
     worse.Layout = _kernels.Layout  # type: ignore[attr-defined]
