@@ -179,7 +179,9 @@ class Model:
 
     def violated(self, state: Record) -> tuple[str, ...]:
         """Names of the invariants that `state` violates, by the plain functions."""
-        return names_of_bits(int(self.function("Check")(self.config, state, self._scratch[0][0])), self.invariants)
+        return names_of_bits(
+            int(self.function("Check")(self.config, state, self._scratch[0][0])), self.invariants
+        )
 
     def witnessed(self, state: Record) -> tuple[str, ...]:
         """Names of the sometimes properties that hold in `state`, by the plain functions."""
