@@ -193,7 +193,10 @@ def test_a_trace_that_breaks_the_format_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_unknown_names(tmp_path: Path) -> None:
-    assert refusal(tmp_path, "cobol", "park-and-resume") == "unknown system 'cobol'; known are langgraph, reference"
+    assert (
+        refusal(tmp_path, "cobol", "park-and-resume")
+        == "unknown system 'cobol'; known are langgraph, reference"
+    )
     assert refusal(tmp_path, NAME, "teleport") == (
         "unknown scenario 'teleport'; known are kill-after-effect, park-and-resume, race-two-resumers, "
         "second-answer-at-old-checkpoint"
