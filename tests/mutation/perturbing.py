@@ -211,6 +211,26 @@ def _commit(c: Config, t: bytearray, generator: random.Random) -> None:
         _stand(c, t, generator, b, generator.randint(1, c.U), at.AT_COMMIT)
 
 
+def _diverge(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A branch has the checkpoints of another, and the values that passed there, but for one outcome."""
+    a, b = _branch(c, t, generator), _branch(c, t, generator)
+    p, q = at.branch_at(c, a), at.branch_at(c, b)
+    if a != b and t[p + at.LENGTH]:
+        t[q + at.LENGTH] = t[p + at.LENGTH]
+        t[q + c.ckpt : q + c.prefix] = t[p + c.ckpt : p + c.prefix]
+        for g in c.gate_in:
+            if g:
+                t[at.gate_at(c, b, g) + at.GATE_PASSED] = t[at.gate_at(c, a, g) + at.GATE_PASSED]
+        x = generator.randint(1, t[q + at.LENGTH])
+        out = at.ckpt_at(c, b, x) + at.ENTRY_OUT
+        t[out] = generator.randint(1, c.V)
+
+
+def _declared(c: Config, t: bytearray, generator: random.Random) -> None:
+    q = at.branch_at(c, _branch(c, t, generator))
+    t[q + at.DECLARED] = generator.randint(0, 1)
+
+
 def _read(c: Config, t: bytearray, generator: random.Random) -> None:
     """A runner at a step that reads earlier units of a branch with many checkpoints."""
     later = [x for x in range(c.first[2], c.S + 1) if c.kind[x] != at.GATE] if c.U > 1 else []
@@ -286,6 +306,8 @@ _CHANGES: tuple[Callable[[Config, bytearray, random.Random], None], ...] = (
     _recompute,
     _recompute,
     _commit,
+    _diverge,
+    _declared,
     _read,
     _record,
     _fire,

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from judges import WILD, Judge, instances, judges, outcomes
 
-from pymodel.resume import actions, reading, transitions
+from pymodel.resume import actions, clauses, reading, transitions
 from pymodel.resume.decoding import decode
 from pymodel.resume.transitions import ACTIONS, LABEL_WIDTH
 from resume_contract.agreement import action_name, oracle_for
@@ -72,6 +72,28 @@ def test_tlc_agrees_on_states_that_no_behaviour_reaches(name: str) -> None:
         assert mine == theirs
         compared += mine.total()
     assert compared > 300
+
+
+CLAUSES = ("PC", "EO", "FD1", "FD2", "CV", "COV", "COC", "RD", "FI")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Mixed", "Twice"])
+def test_tlc_breaks_the_same_clauses(name: str) -> None:
+    """The invariants themselves, in states where they hold and in others where they don't."""
+    (judge,) = [j for j in judges() if j.name == f"{name} with 18 faults" and j.bounds.computations > 1]
+    oracle = oracle_for(judge.program, judge.bounds)
+    chosen = random.Random(name).sample(judge.states, 50)
+    for clause in CLAUSES:
+        chosen += [state for state in judge.states if not getattr(clauses, clause)(judge.config, state)][-8:]
+    seen: set[tuple[str, bool]] = set()
+    for state in dict.fromkeys(chosen):
+        known = decode(judge.config, state)
+        for clause in CLAUSES:
+            mine = bool(getattr(clauses, clause)(judge.config, state))
+            assert oracle.evaluate(clause, known) is mine, clause
+            seen.add((clause, mine))
+    assert seen == {(clause, holds) for clause in CLAUSES for holds in (True, False)}
 
 
 def key(state: dict[str, Value]) -> tuple[Value, ...]:
