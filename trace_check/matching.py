@@ -184,8 +184,16 @@ class Matcher:
         if not self._is_at(s, r, b, self.thread.step(event.step)) or self._outlived(s, r, used):
             return
         o = self.thread.value(event.outcome)
-        yield from self._take(s, 0, act.Compute, r, int(not event.valid), o)
-        if event.valid:
+        if not event.valid:
+            # What is invalid isn't what the code yields: its value is free.
+            for move in self._take(
+                s, 0, act.Compute, r, 1, at.outcome(self.c, s, b, self._run(s, r, at.STEP)) or o
+            ):
+                state = bytearray(move.state)
+                state[at.run_at(self.c, r) + at.OUT] = o
+                yield move._replace(state=bytes(state))
+        else:
+            yield from self._take(s, 0, act.Compute, r, 0, o)
             yield from self._take(s, dev.RECOMPUTE_DIFFERS, dev.ComputeDiffering, r, o)
             yield from self._take(s, dev.FORK_NONDETERMINISM, dev.ComputeForked, r, o)
             yield from self._computed_unlike_a_fork(s, r, b, o)
@@ -236,7 +244,13 @@ class Matcher:
             w = at.world_at(self.c, other, x)
             if other != b and s[w] and s[w + at.ANSWER] != o and not s[w + at.ANSWER_BAD]:
                 steps = range(1, self.c.S + 1)
-                if all(at.content(self.c, s, b, x, y) == at.content(self.c, s, other, x, y) for y in steps):
+                passed = [
+                    [s[at.gate_at(self.c, a, g) + at.GATE_PASSED] for g in self._gates if g < x]
+                    for a in (b, other)
+                ]
+                if passed[0] == passed[1] and all(
+                    at.content(self.c, s, b, x, y) == at.content(self.c, s, other, x, y) for y in steps
+                ):
                     return True
         return False
 
@@ -428,6 +442,8 @@ class Matcher:
             delivery = self.c.D  # no shown delivery has this number
             for b in self.thread.branches.values():
                 for g in self._gates:
+                    if s[at.gate_at(self.c, b, g) + at.GATE_ACKS] == self.c.A:
+                        continue
                     for v in self._outcomes[g]:
                         yield from self._take(s, 0, act.Deliver, b, g, delivery, v)
 

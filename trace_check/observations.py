@@ -96,6 +96,7 @@ class Thread:
     outcomes: dict[str, set[int]] = field(default_factory=dict)
     working: dict[str, set[str]] = field(default_factory=dict)
     died: dict[str, int] = field(default_factory=dict)
+    answers: int = 0
     commits: int = 0
     computations: int = 0
 
@@ -117,7 +118,7 @@ class Thread:
         Raises:
             ModelError: the thread is too large for the record's bytes.
         """
-        deliveries = max(1, len(self.deliveries)) + ("answer" not in self.observes)
+        deliveries = max(1, self.answers) + ("answer" not in self.observes)
         values = max(2, len(self.values), deliveries)
         return Bounds(
             runners=max(1, len(self.runners)),
@@ -152,6 +153,7 @@ def threads(trace: Trace) -> list[Thread]:
     units = {unit.name: number for number, unit in enumerate(header.program, 1)}
     found: dict[str, Thread] = {}
     last: dict[tuple[str, str], int] = {}
+    latest: dict[tuple[str, str], int] = {}
     unfinished: set[tuple[str, str]] = set()
     begun = {operation.begin: operation for operation in trace.operations.values()}
     ended = {operation.end: operation for operation in trace.operations.values() if operation.end is not None}
@@ -165,6 +167,8 @@ def threads(trace: Trace) -> list[Thread]:
         last[event.thread, event.actor] = position
         if event_kind(event) in _OUTSIDE:
             continue
+        if index in begun:
+            latest[event.thread, event.actor] = position
         if index in begun and begun[index].end is not None:
             continue  # its end says more
         _learn(thread, event, position)
@@ -176,6 +180,9 @@ def threads(trace: Trace) -> list[Thread]:
         else:
             exact = isinstance(event, _EXACT)
             low = position if exact else before
+            if isinstance(event, Completed | Failed):
+                # What the caller was told was so when the process's last operation took effect; it may be over since.
+                low = min(low, latest.get((event.thread, event.actor), low))
             outlived = isinstance(event, Crashed) and (event.thread, event.actor) in unfinished
             thread.observations.append(Observation(event, position, low, math.inf if outlived else position))
     for thread in found.values():
@@ -198,6 +205,7 @@ def _learn(thread: Thread, event: AnyEvent, position: int) -> None:
     if isinstance(event, Forked):
         thread.branches.setdefault(event.child, len(thread.branches) + 1)
     elif isinstance(event, Answer):
+        thread.answers += 1
         thread.deliveries.setdefault((event.gate, event.delivery), len(thread.deliveries) + 1)
     elif isinstance(event, Committed):
         thread.commits += 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pymodel.engine.errors import CapacityError
 from pymodel.resume import reading as at
 from pymodel.resume import transitions as tr
 from pymodel.resume.faults import FORK_INHERITS_ANSWER, IMPLICIT_FORK, RECORD_BEFORE_FIRE, SKIP_UNCOMMITTED
@@ -65,7 +66,11 @@ def random_behaviour(
     state, steps = stepper.initial, []
     for _ in range(length):
         groups: dict[tuple[int, int], list[Step]] = {}
-        for step in stepper.successors(state):
+        try:
+            successors = stepper.successors(state)
+        except CapacityError:
+            break  # the record has no room for more
+        for step in successors:
             if step.state != state:
                 groups.setdefault((step.label[0], step.label[tr.FAULTS_USED]), []).append(step)
         if not groups:
@@ -227,6 +232,8 @@ class _Renderer:
                 self.incarnations[r] = self.incarnations.get(r, 1) + 1
             if self.rng.random() < self.reads:
                 found += self.store_reads(step.state, time + 4)
+        if self.reads:
+            found += self.store_reads(self.behaviour.last, 10.0 * len(self.behaviour.steps) + 100)
         return found
 
     def store_reads(self, s: bytes, time: float) -> list[_Happening]:
@@ -265,7 +272,7 @@ class _Renderer:
         for g in [g for g in c.gate_in if g]:
             k = at.gate_at(c, b, g)
             acks = [s[k + at.GATE_HEAD + 3 * i + at.ACK_VALUE] for i in range(s[k + at.GATE_ACKS])]
-            if acks:
+            if acks and s[k] >= at.ANSWERED:
                 answers[self.names[g - 1]] = [f"o{v}" for v in acks]
             if s[k] == at.PARKED:
                 waiting.append(self.names[g - 1])
