@@ -240,10 +240,13 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         inputs=inputs,
     )
     width = branches + bounds.branches * block
-    components = [0]
+    # What one action changes together: the budgets, each runner, and of a branch its line, what forks and commits
+    # fixed before, what the steps of a unit write, and its gates with what was computed.
+    components = [0, *(at.RUNS + r * at.RUN_WIDTH for r in range(bounds.runners))]
     for b in range(bounds.branches):
-        # what a fork fixes and commits append, and what the steps of a unit write
-        components += [branches + b * block, branches + b * block + offsets[3]]
+        start = branches + b * block
+        parts = {0, offsets[1], offsets[2], offsets[3], offsets[5]}
+        components += [start + part for part in sorted(parts) if part < block]
     return Layout(config, width, tuple(components), _fanout(config))
 
 
