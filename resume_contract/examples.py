@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from pymodel.engine import Trace, counterexample, explore
+from pymodel.engine import Model, Trace, counterexample, explore
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import build
 from pymodel.resume.program import PROGRAMS
 from resume_contract.definitions import FAULTS
 from resume_contract.errors import ResumeContractError
+from resume_contract.progress import Counts
 
-__all__ = ["example_of"]
+__all__ = ["example_of", "shortest_violation"]
 
 _PROGRAM = "Sandwich"
 
@@ -25,12 +26,30 @@ def example_of(fault: str) -> Trace:
     clause = FAULTS[fault].breaks
     for bounds in _bounds():
         model = build(PROGRAMS[_PROGRAM], bounds, [fault], name=f"program {_PROGRAM} with {fault}")
-        found = explore(model, stop_at_first=True)
-        if clause in found.violations:
-            return counterexample(found, clause)
+        trace = shortest_violation(model, [clause])
+        if trace is not None:
+            return trace
     raise ResumeContractError(
         f"fault {fault} breaks {clause} in no small model: search a larger one with `graph`"
     )
+
+
+def shortest_violation(
+    model: Model, clauses: Collection[str], on_progress: Callable[[Counts], None] | None = None
+) -> Trace | None:
+    """A shortest behaviour that breaks one of the clauses; None if none of them can be broken.
+
+    Raises:
+        EngineError: the model cannot be searched.
+    """
+    found = explore(model, stop_at_first=True, on_progress=on_progress)
+    if found.violations and not found.violations.keys() & set(clauses):
+        # another invariant came first, such as NeverStuck, which knows the steps of the reference only
+        found = explore(model, on_progress=on_progress)
+    broken = [name for name in found.violations if name in clauses]
+    if not broken:
+        return None
+    return counterexample(found, min(broken, key=lambda name: found.violations[name].depth))
 
 
 def _bounds() -> Iterator[Bounds]:

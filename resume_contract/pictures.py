@@ -11,7 +11,7 @@ from resume_contract.manifest import BOUNDS
 from resume_contract.rows import Row
 from resume_contract.writing import write_atomically
 
-__all__ = ["draw_bounds", "figure"]
+__all__ = ["bounds_figure", "draw_bounds", "figure", "save"]
 
 
 def figure(width: float, height: float, **options: Any) -> Any:
@@ -32,13 +32,19 @@ def save(made: Any, path: Path) -> None:
 
 
 def draw_bounds(rows: Sequence[Row], path: Path) -> None:
+    """Write the picture of :func:`bounds_figure`.
+
+    Raises:
+        OSError: `path` cannot be written.
+    """
+    save(bounds_figure(rows), path)
+
+
+def bounds_figure(rows: Sequence[Row]) -> Any:
     """States by depth for each bound: a line for the mirror, marks for TLC.
 
     The axis counts the states *up to* a depth, because that is what TLC's progress reports tell where nobody counted
     the states of each depth.
-
-    Raises:
-        OSError: `path` cannot be written.
     """
     bounds = [bound for bound in BOUNDS if any(row.bound == bound for row in rows)]
     made, grid = figure(4.2 * len(bounds), 3.6, ncols=len(bounds), squeeze=False)
@@ -46,7 +52,7 @@ def draw_bounds(rows: Sequence[Row], path: Path) -> None:
         _draw_bound(axes, bound, [row for row in rows if row.bound == bound])
     grid[0][0].set_ylabel("distinct states up to that depth")
     made.suptitle("The resume contract: states by depth")
-    save(made, path)
+    return made
 
 
 def _draw_bound(axes: Any, bound: str, rows: Sequence[Row]) -> None:
@@ -65,7 +71,8 @@ def _draw_bound(axes: Any, bound: str, rows: Sequence[Row]) -> None:
             axes.plot(
                 *_upto(row.levels), color=colour, linestyle="", marker="o", markersize=3.5, fillstyle="none"
             )
-        elif row.engine == "tlc" and row.progress:
+        elif row.engine == "tlc" and row.progress and row.depth_is_upper_bound:
+            # (of a model that TLC alone runs, with one worker, there is nothing to compare)
             sampled = True
             axes.plot(*zip(*row.progress, strict=True), color=colour, linestyle="", marker="x", markersize=5)
     handles.append(Line2D([], [], color="grey", linewidth=1.4, label="mirror"))

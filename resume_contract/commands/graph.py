@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pymodel.engine import counterexample, explore, state_graph
+from pymodel.engine import state_graph
+from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS, build
 from pymodel.resume.program import PROGRAMS
 from resume_contract.commands.options import ManifestOption
 from resume_contract.errors import ResumeContractError, require
+from resume_contract.examples import shortest_violation
 from resume_contract.graphs import FORMATS, draw_behaviour, draw_graph
 from resume_contract.manifest import MANIFEST, load_manifest
 from resume_contract.progress import counts_text, status_line
@@ -42,6 +44,11 @@ def graph_command(
     require(path.suffix.removeprefix("."), f"file {path}: format", FORMATS)
     program = PROGRAMS[chosen.program]
     if not fault:
+        if chosen.expect.distinct > MOST_STATES:
+            raise ResumeContractError(
+                f"model {model}: {chosen.expect.distinct:,} states are too many for a picture:"
+                f" choose a model of at most {MOST_STATES:,}"
+            )
         with status_line(f"{model}: drawing"):
             graph = state_graph(build(program, chosen.limits, name=model), max_states=MOST_STATES)
             draw_graph(graph, path)
@@ -53,13 +60,11 @@ def graph_command(
         program, _roomy(chosen.limits, len(program.units)), fault, name=f"{model} with {', '.join(fault)}"
     )
     with status_line(f"{model}: searching") as report:
-        found = explore(built, stop_at_first=True, on_progress=lambda counts: report(counts_text(counts)))
-    if not found.violations:
+        trace = shortest_violation(built, CLAUSES, lambda counts: report(counts_text(counts)))
+    if trace is None:
         raise ResumeContractError(
             f"model {model}: {', '.join(fault)} breaks nothing there: choose a model with more runners, crashes or forks"
         )
-    clause = min(found.violations, key=lambda name: found.violations[name].depth)
-    trace = counterexample(found, clause)
     draw_behaviour(trace, path)
     typer.echo(f"{path}: {trace.subject}, in {len(trace)} states")
 

@@ -24,6 +24,7 @@ from resume_contract import checking
 from resume_contract.checking import CheckReport, check
 from resume_contract.engines import Tools
 from resume_contract.manifest import Excused, load_manifest
+from resume_contract.pictures import bounds_figure
 from resume_contract.progress import status_line
 from resume_contract.rows import Row
 from resume_contract.vacuity import judge_reach
@@ -277,6 +278,33 @@ def test_an_excuse_must_be_true() -> None:
     assert judge_reach("base", [reached()], excused).problems == (
         "base: action Fork is excused in the manifest and is taken in m: strike it there",
     )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The picture
+
+
+def test_the_picture_has_both_engines_at_each_bound() -> None:
+    scaled = replace(
+        TLC, model="scaled", bound="scaled", levels=None, progress=((1, 1), (2, 3)), depth_is_upper_bound=True
+    )
+    alone = replace(TLC, model="alone", levels=None, progress=((2, 3),))
+    rows = [TLC, MIRROR, alone, scaled, replace(MIRROR, model="scaled", bound="scaled", levels=(1, 2))]
+    small, large = bounds_figure(rows).axes
+    assert (small.get_title(), large.get_title()) == ("small", "scaled")
+    # up to each depth; the mirror's as a line, TLC's as marks, and nothing of what TLC alone ran
+    assert [(line.get_marker(), list(line.get_ydata())) for line in small.lines] == [
+        ("o", [1, 3]),
+        ("None", [1, 3]),
+    ]
+    assert [(line.get_marker(), list(line.get_ydata())) for line in large.lines] == [
+        ("x", [1, 3]),
+        ("None", [1, 3]),
+    ]
+    assert "TLC, its progress reports only" in [text.get_text() for text in large.get_legend().get_texts()]
+    assert "TLC, its progress reports only" not in [
+        text.get_text() for text in small.get_legend().get_texts()
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------------

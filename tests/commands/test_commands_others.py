@@ -15,7 +15,7 @@ from pymodel.resume import clauses
 from pymodel.resume.model import FAULTS
 from resume_contract import agreement, cli, definitions
 from resume_contract.bench import BenchReport
-from resume_contract.errors import explain
+from resume_contract.errors import ResumeContractError, explain
 from resume_contract.examples import example_of
 from resume_contract.writing import write_atomically, write_json
 
@@ -88,7 +88,7 @@ def test_a_counterexample_as_a_picture(command: Command, tmp_path: Path, name: s
             ["small", "-f", "torn_checkpoint"],
             "model small: torn_checkpoint breaks nothing there: choose a model with",
         ),
-        (["base"], "model base: more than 20,000 states: too many for a graph"),
+        (["base"], "model base: 142,699 states are too many for a picture: choose a model of at most 20,000"),
         (["small-answers", "-o", "/dev/null/g.png"], "/dev/null: "),
     ],
 )
@@ -212,11 +212,12 @@ def test_a_bench_times_whole_commands() -> None:
     assert took > row["seconds"]
 
 
-def test_a_bench_of_what_fails(command: Command, specs: Path) -> None:
+def test_a_bench_of_what_fails(specs: Path) -> None:
     replace_in(specs / "manifest.yaml", "distinct: 1056", "distinct: 1057")
-    ended = command("bench", "small-answers", "--manifest", specs / "manifest.yaml")
-    assert ended.status == 2
-    assert one_line(ended.err).startswith("small-answers by mirror ended with status 1 (difference: ")
+    arguments = ["--manifest", str(specs / "manifest.yaml")]
+    message = r"small-answers by mirror ended with status 1 \(difference: .*\): mend that before timing it"
+    with pytest.raises(ResumeContractError, match=message):
+        bench_module._timed("small-answers", "mirror", arguments, None)
 
 
 # ---------------------------------------------------------------------------------------------------------
