@@ -17,7 +17,7 @@ check-bounds: $(READY)
 
 # Linters, types, and the tests with the lines and branches that they cover.
 test: lint
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
 
 lint: $(READY_TO_TEST)
 	$(BIN)/ruff check .
