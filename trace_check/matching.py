@@ -179,6 +179,18 @@ class Matcher:
         elif k < n:
             for x in self._positions:
                 yield from self._take(s, dev.RESTART_FROM_EARLIER, dev.LoadEarlier, r, b, x, k)
+            yield from self._loaded_earlier_ignoring_ledger(s, r, b, k)
+
+    def _loaded_earlier_ignoring_ledger(self, s: bytes, r: int, b: int, k: int) -> Iterator[Move]:
+        """Both at once: a load of an older checkpoint that runs recorded work again."""
+        where = at.branch_at(self.c, b) + at.LENGTH
+        earlier = bytearray(s)
+        earlier[where] = k
+        both = dev.RESTART_FROM_EARLIER | dev.LEDGER_IGNORED
+        for move in self._take_next(bytes(earlier), both, dev.LoadIgnoringLedger, r, b):
+            state = bytearray(move.state)
+            state[where] = state[at.run_at(self.c, r) + at.BASE] = s[where]
+            yield move._replace(state=bytes(state))
 
     def _computed(self, s: bytes, r: int, b: int, event: Computed, used: int) -> Iterator[Move]:
         if not self._is_at(s, r, b, self.thread.step(event.step)) or self._outlived(s, r, used):

@@ -109,10 +109,12 @@ class Rendering:
         """The lines in the order of their time, each actor's numbered."""
         counts: dict[str, int] = {}
         found = []
+        prefix = "" if self.thread == "t1" else f"{self.thread}."  # an actor is of one thread
         for number, line in enumerate(sorted(self.lines, key=lambda one: one.time), 1):
             counts[line.actor] = counts.get(line.actor, 0) + 1
-            common = {"thread": self.thread, "branch": line.branch, "actor": line.actor, "t": number}
-            bracket = {} if line.phase is None else {"phase": line.phase, "op": line.op}
+            actor = line.actor if line.actor == "harness" else prefix + line.actor
+            common = {"thread": self.thread, "branch": line.branch, "actor": actor, "t": number}
+            bracket = {} if line.phase is None else {"phase": line.phase, "op": f"{prefix}{line.op}"}
             kind = EVENT_TYPES[line.kind]
             found.append(encode_line(kind(seq=counts[line.actor], **common, **bracket, **line.fields)))  # type: ignore[arg-type]
         return found

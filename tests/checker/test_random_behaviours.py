@@ -50,8 +50,8 @@ PROGRAMS_OF = {"check_then_claim": ["Gated", "Sandwich"], "fork_aliases_parent":
 LEAST_SHOWN = {"check_then_claim": 3, "lost_answer": 15, "fork_inherits_answer": 14}
 """Of 20 behaviours that break the clause, in how many the verdict must say so; 19 where nothing is said.
 
-The others leave no mark: the lost answer is given again, the inherited one never passes, and a second claim is told from a take-over (whose expiry
-nobody sees) only by what its first owner still gets done.
+The others leave no mark: the lost answer is given again, the inherited one never passes, and a second claim is told
+from a take-over (whose expiry nobody sees) only by what its first owner still gets done.
 """
 
 

@@ -1,0 +1,116 @@
+"""What can't be checked is "unchecked", with one line that says why, and never "conforms"."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rendering import write
+from script import Script, effect, unit
+
+from trace_check.checker import check_file
+
+PROGRAM = (unit("u1", effect("e1")), unit("u2", effect("e2")))
+
+
+def good() -> Script:
+    script = Script(*PROGRAM)
+    script.load("p1", 0)
+    script.fire("p1", "e1")
+    script.record("p1", "e1")
+    script.commit("p1", "u1", e1="ok")
+    return script
+
+
+def second_header(lines: list[str]) -> None:
+    lines.insert(2, lines[0])
+
+
+def no_events(lines: list[str]) -> None:
+    del lines[1:]
+
+
+def nothing(lines: list[str]) -> None:
+    lines.clear()
+
+
+def out_of_order(lines: list[str]) -> None:
+    lines[2], lines[3] = lines[3], lines[2]
+
+
+def unknown_step(lines: list[str]) -> None:
+    changed: dict[str, Any] = json.loads(lines[3])
+    lines[3] = json.dumps(changed | {"step": "e9"})
+
+
+def dynamic(lines: list[str]) -> None:
+    changed: dict[str, Any] = json.loads(lines[0])
+    lines[0] = json.dumps(changed | {"program": "dynamic"})
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "what"),
+    [
+        (second_header, 3, "a second header"),
+        (no_events, None, "the trace has a header and no events"),
+        (nothing, None, "the file is empty"),
+        (out_of_order, 3, "actor 'p1' jumps from seq 1 to 3"),
+        (unknown_step, 4, "unknown step 'e9'"),
+        (dynamic, 1, "the program is dynamic"),
+    ],
+)
+def test_refused(change: Callable[[list[str]], None], line: int | None, what: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", good().rendering())
+    lines = path.read_text().splitlines()
+    change(lines)
+    path.write_text("".join(one + "\n" for one in lines))
+    found = check_file(path)
+    assert (found.verdict, found.exit_status) == ("unchecked", 2)
+    assert found.error is not None
+    assert "\n" not in found.error
+    place = str(path) if line is None else f"{path}:{line}"
+    assert found.error.startswith(f"{place}: {what}")
+    assert found.to_json()["error"] == found.error
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    found = check_file(tmp_path / "nowhere.jsonl")
+    assert (found.verdict, found.exit_status) == ("unchecked", 2)
+
+
+def test_a_torn_last_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", good().rendering())
+    path.write_bytes(path.read_bytes()[:-20])
+    found = check_file(path)
+    assert (found.verdict, found.exit_status) == ("unchecked", 2)
+    assert "the last line is cut short" in (found.error or "")
+    allowed = check_file(path, allow_torn=True)
+    assert (allowed.verdict, allowed.exit_status) == ("conforms", 0)
+    assert len(allowed.warnings) == 1
+
+
+def test_a_budget_that_is_used_up(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", good().rendering())
+    found = check_file(path, budget=2)
+    assert (found.verdict, found.exit_status) == ("unchecked", 2)
+    assert found.error == f"{path}: thread t1: the search budget of 2 is used up: raise it"
+    assert check_file(path).verdict == "conforms"
+
+
+def test_threads_are_judged_apart(tmp_path: Path) -> None:
+    one, two = good().rendering(), good()
+    two.fire("p1", "e1")
+    other = two.rendering()
+    other.thread = "t2"
+    found = check_file(write(tmp_path / "trace.jsonl", one, other))
+    assert (found.verdict, found.threads) == ("violates", 2)
+    assert found.clauses == () or {clause.thread for clause in found.clauses} == {"t2"}
+    first = found.first_unexplained
+    assert first is not None
+    assert first.line == 1 + 2 * len(one.lines) + 1
+    both = good().rendering()
+    both.thread = "t2"
+    assert check_file(write(tmp_path / "both.jsonl", one, both)).verdict == "conforms"
