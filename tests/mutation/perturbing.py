@@ -196,6 +196,24 @@ def _recompute(c: Config, t: bytearray, generator: random.Random) -> None:
         if read != now or generator.random() < 0.3:
             rows.add((*read, generator.randint(1, c.V)))
     _write_computed(c, t, b, x, sorted(rows))
+    if generator.random() < 0.4:
+        # only another branch has seen this
+        other = generator.randint(1, c.B)
+        kept = bytes(t[at.computed_at(c, b, x) : at.computed_at(c, b, x) + c.computed_width])
+        _write_computed(c, t, b, x, [])
+        if t[at.branch_at(c, other)] != at.ABSENT:
+            t[at.computed_at(c, other, x) : at.computed_at(c, other, x) + c.computed_width] = kept
+
+
+def _dispute(c: Config, t: bytearray, generator: random.Random) -> None:
+    """A runner at a pure step that was computed, with the inputs it has now, to several outcomes."""
+    pures = [x for x in range(1, c.S + 1) if c.kind[x] == at.PURE]
+    if pures:
+        b, x = _branch(c, t, generator), generator.choice(pures)
+        _stand(c, t, generator, b, c.unit_of[x], x)
+        now = [at.content(c, t, b, x, y) for y in range(1, c.S + 1)]
+        outs = generator.sample(range(1, c.V + 1), min(2, c.K, c.V))
+        _write_computed(c, t, b, x, sorted((*now, o) for o in outs))
 
 
 def _commit(c: Config, t: bytearray, generator: random.Random) -> None:
@@ -305,6 +323,7 @@ _CHANGES: tuple[Callable[[Config, bytearray, random.Random], None], ...] = (
     _computed,
     _recompute,
     _recompute,
+    _dispute,
     _commit,
     _diverge,
     _declared,
