@@ -1,0 +1,70 @@
+"""Checks traces of workflow systems against the reference semantics of a resume.
+
+A trace (``docs/trace-format.md``) is what a recorder saw of processes that ran, died and resumed. The checker looks
+for behaviours of the mirror model that explain all of it, using its own actions and, where those don't suffice, the
+smallest sets of named faults; ``docs/verdicts.md`` says how to read what it answers.
+
+    >>> from trace_check import check_file
+    >>> verdict = check_file("results/traces/langgraph-1.2.9/kill-after-effect.jsonl")  # doctest: +SKIP
+    >>> verdict.verdict, verdict.explanations  # doctest: +SKIP
+    ('violates', (('unkeyed_effect',),))
+
+`check_file` never raises on a bad file: its verdict is "unchecked" then, and says why. `read_trace` and `check_trace`
+are its two halves; `record` (in `trace_check.recording`) makes traces. The modules, each with one job:
+
+==============  =====================================================================================
+`events`        the kinds of lines, typed
+`reader`        a file to a `Trace`, or one `TraceError` that names the line and the mend
+`observations`  a trace to threads of observations, each with the interval in which it happened
+`matching`      an observation, or what goes unseen, to steps of the mirror
+`search`        the cheapest explanations of a thread
+`diagnosis`     what the first unexplained event comes closest to
+`checker`       the `Verdict`
+==============  =====================================================================================
+
+Names are imported when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trace_check.checker import BrokenClause, Unexplained, Verdict, check_file, check_trace
+    from trace_check.errors import RecordingError, TraceError
+    from trace_check.reader import Trace, read_trace
+
+__all__ = [
+    "BrokenClause",
+    "RecordingError",
+    "Trace",
+    "TraceError",
+    "Unexplained",
+    "Verdict",
+    "check_file",
+    "check_trace",
+    "read_trace",
+]
+
+_HOMES = {
+    "BrokenClause": "checker",
+    "RecordingError": "errors",
+    "Trace": "reader",
+    "TraceError": "errors",
+    "Unexplained": "checker",
+    "Verdict": "checker",
+    "check_file": "checker",
+    "check_trace": "checker",
+    "read_trace": "reader",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
