@@ -425,3 +425,15 @@ def test_three_racers(tmp_path: Path) -> None:
     assert found.verdict == "violates"
     assert {c.clause for c in found.clauses if c.certain} == {"EO", "CO-C"}
     assert found.explanations == (("check_then_claim", "unkeyed_effect"),)
+
+
+@pytest.mark.xfail(strict=True, reason="an actor is one runner, which has one outcome in hand at a time")
+def test_unordered_steps_of_one_process_may_interleave(tmp_path: Path) -> None:
+    script = Script(unit("u1", effect("a"), effect("b")))
+    script.load("p1", 0)
+    script.fire("p1", "a")
+    script.fire("p1", "b")
+    script.record("p1", "a")
+    script.record("p1", "b")
+    script.commit("p1", "u1", a="ok", b="ok")
+    assert script.check(tmp_path).verdict == "conforms"
