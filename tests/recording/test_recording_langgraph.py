@@ -122,16 +122,17 @@ def test_recording_again_gives_the_same_shape(scenario: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("point", "last", "durable"),
     [
-        (points.STARTED, "crashed", 0),
-        (points.LOADED, "loaded", 0),
-        (points.recording("e1"), "effect_fired", 0),
-        (points.committing("prepare"), "recorded", 0),
-        (points.committed("prepare"), "committed", 1),
-        (points.parking("g"), "committed", 1),
+        (points.STARTED, {"crashed"}, {0}),
+        (points.LOADED, {"loaded"}, {0}),
+        # outcomes are stored by a pool thread: the commit may have begun, and even be durable
+        (points.recording("e1"), {"effect_fired", "committed"}, {0, 1}),
+        (points.committing("prepare"), {"effect_fired", "recorded"}, {0}),
+        (points.committed("prepare"), {"recorded", "committed"}, {1}),
+        (points.parking("g"), {"recorded", "committed"}, {1}),
     ],
 )
 def test_a_kill_at_each_point_comes_after_what_the_point_says(
-    point: str, last: str, durable: int, tmp_path: Path
+    point: str, last: set[str], durable: set[int], tmp_path: Path
 ) -> None:
     stage = Stage(runs=[Run(actor="p1", action=Start(), kill_at=point)])
     program = SCENARIOS["park-and-resume"].program
@@ -140,10 +141,10 @@ def test_a_kill_at_each_point_comes_after_what_the_point_says(
     own = [event for event in events if event.actor == "p1"]
     assert isinstance(own[-1], Crashed)
     assert own[-1].signal == "SIGKILL"
-    assert type(own[-2] if len(own) > 1 else own[-1]).__struct_config__.tag == last
+    assert type(own[-2] if len(own) > 1 else own[-1]).__struct_config__.tag in last
     read = events[-1]
     assert isinstance(read, StoreRead)
-    assert len(read.checkpoints) == durable
+    assert len(read.checkpoints) in durable
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
