@@ -52,7 +52,7 @@ class Hunt:
         self._judges = judges()
         self._order = list(_round_robin([range(len(judge.states)) for judge in self._judges]))
         # Next is slow, and most of it is judged by the walks: fewer states that nothing reaches
-        self._order_of_next = [(j, i) for j, i in self._order if i < 250]
+        self._order_of_next = [(j, i) for j, i in self._order if i < 400]
         self._next = [steps(judge) for judge in self._judges]
         self._instances = [instances(judge.config) for judge in self._judges]
         self._true: dict[tuple[int, int, str], object] = {}
@@ -72,12 +72,15 @@ class Hunt:
             self._true[key] = self._answer(action, j, i)
         return self._true[key]
 
-    def caught(self, mutant: Mutant) -> tuple[Judge, int] | None:
-        """The judge, and the number of the state, that tell a mutant from the truth; None: there is none."""
+    def caught(self, mutant: Mutant, most: int | None = None) -> tuple[Judge, int] | None:
+        """The judge, and the number of the state, that tell a mutant from the truth; None: there is none.
+
+        `most`: look at so many states at most.
+        """
         asked = [action for action in ACTIONS if mutant.function in _calls()[action]]
         in_faults = mutant.function in _calls()["fault_steps"]
         killers = self._killers[mutant.function]
-        for j, i in (*killers[:20], *(self._order if asked else self._order_of_next)):
+        for j, i in (*killers[:20], *(self._order if asked else self._order_of_next)[:most]):
             self.mirror.refuel()
             by_next = not asked or (in_faults and self._judges[j].config.faults != 0)
             for action in (*asked, *(("Next",) if by_next else ())):

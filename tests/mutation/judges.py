@@ -148,9 +148,10 @@ def judges() -> tuple[Judge, ...]:
         name = ("Sandwich", "Mixed")[i % 2]
         bounds = Bounds(2, 2, values=2, length=len(PROGRAMS[name].units) + 2, **wild)
         found.append(_judge(name, bounds, 40, 10 + i, (fault,), faulty=True, perturb=1))
-    # a runner that outlived its branch is rare
+    # what these forbid is rare
     bounds = Bounds(2, 2, values=2, length=4, **wild)
-    found.append(_judge("Sandwich", bounds, 150, 70, ("lost_commit",), faulty=True, perturb=3))
+    for fault in ("lost_commit", "orphaned_claim"):
+        found.append(_judge("Sandwich", bounds, 150, 70, (fault,), faulty=True, perturb=3))
     return tuple(found)
 
 

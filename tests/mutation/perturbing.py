@@ -95,6 +95,12 @@ def _ckpt(c: Config, t: bytearray, generator: random.Random) -> None:
     q = at.branch_at(c, _branch(c, t, generator))
     t[q + at.LENGTH] = generator.randint(0, c.L)
     _entries(c, t, q + c.ckpt, t[q + at.LENGTH], generator, own=False)
+    _passed(c, t, q, generator)
+
+
+def _passed(c: Config, t: bytearray, q: int, generator: random.Random) -> None:
+    for start in range(q + c.gate, q + c.computed, c.gate_width):
+        t[start + at.GATE_PASSED] = generator.randint(0, c.V)
 
 
 def _own(c: Config, t: bytearray, generator: random.Random) -> None:
@@ -224,6 +230,7 @@ def _commit(c: Config, t: bytearray, generator: random.Random) -> None:
         t[q] = at.RUNNING
         t[q + at.LENGTH] = generator.choice((c.L, c.L - 1))
         _entries(c, t, q + c.ckpt, t[q + at.LENGTH], generator, own=False)
+        _passed(c, t, q, generator)
         t[q + at.OWN_LENGTH] = generator.choice((c.L, c.L - 1, 0))
         _entries(c, t, q + c.own, t[q + at.OWN_LENGTH], generator, own=True)
         _stand(c, t, generator, b, generator.randint(1, c.U), at.AT_COMMIT)
@@ -330,6 +337,8 @@ _CHANGES: tuple[Callable[[Config, bytearray, random.Random], None], ...] = (
     _read,
     _record,
     _fire,
+    _fire,
+    _memo,
     _memo,
     _run,
     _run,

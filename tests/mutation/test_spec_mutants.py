@@ -139,7 +139,7 @@ def cases(judge: Judge) -> dict[str, list[Case]]:
         case = cased(judge, stepper, state)
         if case is not None:
             for action in ACTIONS:
-                enough = 200 if case.successors[action] else 60
+                enough = 200 if case.successors[action] else 150
                 if (
                     sum(bool(c.successors[action]) == bool(case.successors[action]) for c in found[action])
                     < enough
