@@ -64,7 +64,7 @@ class ResumeContract(RuleBasedStateMachine):
 
     def enter(self, state: bytes) -> None:
         self.state = state
-        self.decoded = self.stepper.decode(state)
+        self.decoded: dict[str, Any] = dict(self.stepper.decode(state))
         self.enabled = {}
         for step in self.stepper.successors(state):
             self.enabled.setdefault(step.action, []).append(step)

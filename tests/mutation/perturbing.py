@@ -313,7 +313,7 @@ def _stand(c: Config, t: bytearray, generator: random.Random, b: int, u: int, x:
     t[p + at.BASE] = t[at.branch_at(c, b) + at.LENGTH]
     if c.gate_in[u]:
         t[p + at.EPOCH] = t[at.gate_at(c, b, c.gate_in[u]) + at.GATE_EPOCH]
-    return p
+    return int(p)
 
 
 _CHANGES: tuple[Callable[[Config, bytearray, random.Random], None], ...] = (
