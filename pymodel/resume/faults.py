@@ -1,15 +1,15 @@
 """The faults: one named deviation of one action each.
 
 Each function is what its action may do besides what the reference does, with the parameters and the convention of
-:mod:`pymodel.resume.actions`.  ``next.py`` offers it where its bit is set in ``c.faults``; a behaviour with no bit
-set is the reference's.  The TLA+ twins stand in the same places.
+:mod:`pymodel.resume.actions`.  ``transitions.py`` offers it where its bit is set in ``c.faults``; a behaviour with no bit
+set is the reference's.  There are no TLA+ twins yet.
 """
 
 from pymodel.resume.actions import (
     FULL_APPLIED,
+    Fork,
     acknowledge,
     arrive,
-    branch_off,
     go_idle,
     hold,
     note_computed,
@@ -31,6 +31,7 @@ from pymodel.resume.reading import (
     CLOSED,
     CONSUMED,
     CRASHES,
+    DECLARED,
     EFFECT,
     ENTRY_OUT,
     ENTRY_UNIT,
@@ -547,16 +548,9 @@ def CrashSticking(c, s, t, r):
 
 def ForkUndeclared(c, s, t, b, i, child):
     """implicit_fork: the branch alone, where the resume that made it is seen as an event of its own."""
-    if s[branch_at(c, b) + STATUS] == ABSENT:
+    if not Fork(c, s, t, b, i, child):
         return False
-    if s[branch_at(c, child) + STATUS] != ABSENT:
-        return False
-    if i > length(c, s, b):
-        return False
-    for a in range(1, child):
-        if not c.free and s[branch_at(c, a) + STATUS] == ABSENT:
-            return False
-    branch_off(c, s, t, b, i, child)
+    t[branch_at(c, child) + DECLARED] = 0
     return True
 
 
