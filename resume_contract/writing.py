@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["require_folder", "write_atomically", "write_json"]
+__all__ = ["require_folder", "write_atomically", "write_json", "write_text"]
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -38,7 +38,11 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 
 def write_json(path: Path, data: Any) -> None:
     """Write `data` as indented JSON, in one step."""
-    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text, in one step."""
     write_atomically(path, lambda part: void(part.write_text(text, encoding="utf-8")))
 
 

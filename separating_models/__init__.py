@@ -1,5 +1,6 @@
-"""Models that break one clause alone.
+"""Models that deviate from the reference by faults: the fault matrix, the separating models, the lattice.
 
-The place for them; there are none yet.  Until then, ``resume-contract explain CLAUSE`` shows for each clause a fault
-that breaks it and no other, and ``tests/agreement`` holds every fault to that.
+A :class:`~separating_models.configuration.Configuration` is a program, bounds and faults.  Either engine examines it
+(:func:`~separating_models.examining.examine`): which clauses some reachable state breaks, how deep the first of those
+states is, and which faults acted at all.
 """

@@ -227,7 +227,7 @@ class Matcher:
                     yield move._replace(state=state)
 
     def _outlived(self, s: bytes, r: int, used: int) -> bool:
-        return bool(used & dev.LOST_COMMIT) and bool(dev.outlived(self.c, s, r))
+        return bool(used & dev.LOST_COMMIT) and bool(dev.is_outlived(self.c, s, r))
 
     def _fired(self, s: bytes, r: int, b: int, event: EffectFired, used: int) -> Iterator[Move]:
         x = self.thread.step(event.step)

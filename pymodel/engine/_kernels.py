@@ -38,6 +38,7 @@ __all__ = [
     "GROW_LAYOUT",
     "GROW_REGION",
     "LABEL_ERROR",
+    "MARKED",
     "NO_PARENT",
     "PARTITIONS",
     "PARTITION_BITS",
@@ -62,7 +63,7 @@ PARTITIONS = 1 << PARTITION_BITS
 NO_PARENT = 0xFFFFFFFF
 
 # What `expand` and `intern` report, by position in `report`.
-DONE, EMITTED, SLOW, TERMINAL, ERROR, ERROR_VALUE, REPORT = range(7)
+DONE, EMITTED, SLOW, TERMINAL, MARKED, ERROR, ERROR_VALUE, REPORT = range(8)
 CAPACITY_ERROR, FANOUT_ERROR, LABEL_ERROR = 1, 2, 3
 GROW_REGION, GROW_DIRECTORY, GROW_LAYOUT = 4, 5, 6
 
@@ -230,6 +231,7 @@ def expand(
     considered = 0  # counts what `recent` drops too, so that where a chunk stops depends on the chunk alone
     slows = 0
     terminal = 0
+    marked = np.int64(0)
     for p in range(fill.shape[0]):
         fill[p] = 0
     for i in range(REPORT):
@@ -282,6 +284,7 @@ def expand(
                 report[ERROR_VALUE] = action
                 break
             generated[action] += 1
+            marked |= np.int64(labels[r, labels.shape[1] - 1])
             begin = r * width
             if flat[begin] != 0:
                 report[ERROR] = CAPACITY_ERROR
@@ -368,6 +371,7 @@ def expand(
     report[EMITTED] = emissions
     report[SLOW] = slows
     report[TERMINAL] = terminal
+    report[MARKED] = marked
 
 
 def step(c: Any, state: U8, out: U8, labels: NDArray[np.int32]) -> int:

@@ -24,6 +24,7 @@ from pymodel.engine._kernels import (
     GROW_LAYOUT,
     GROW_REGION,
     LABEL_ERROR,
+    MARKED,
     PARTITIONS,
     REPORT,
     SLOW,
@@ -35,7 +36,7 @@ from pymodel.engine._warm import Warming, call_on_nothing
 from pymodel.engine.compiling import compile_model, engine_kernels
 from pymodel.engine.errors import ModelError
 from pymodel.engine.explorer import ActionCount, Exploration, Found, Progress
-from pymodel.engine.model import Model
+from pymodel.engine.model import Model, names_of_bits
 
 __all__ = ["Limits", "Search"]
 
@@ -152,6 +153,7 @@ class Search:
         self._levels: list[int] = []
         self._initial = 0
         self._terminal = 0
+        self._marked = 0
         self._complete = True
         self._begun = 0.0
         self._last_progress = 0.0
@@ -235,6 +237,7 @@ class Search:
             witnesses={
                 name: self._witnesses[name] for name in self.model.sometimes if name in self._witnesses
             },
+            marked=frozenset(names_of_bits(self._marked, self.model.marks)),
             seconds=self._seconds,
             total_seconds=total_seconds,
             peak_bytes=self._account.peak,
@@ -261,6 +264,7 @@ class Search:
             self._parent_base[j] = chunk.first * PARTITIONS + chunk.partition
             done = int(self._slots[j].report[DONE])
             self._terminal += int(self._slots[j].report[TERMINAL])
+            self._marked |= int(self._slots[j].report[MARKED])
             if done < chunk.last:
                 unfinished.append(chunk._replace(first=done))
         for j in range(len(chunks)):

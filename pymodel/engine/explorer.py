@@ -20,7 +20,7 @@ from pymodel.engine.model import Model, Record
 if TYPE_CHECKING:
     from pymodel.engine._store import StateStore
 
-__all__ = ["ActionCount", "Exploration", "Found", "Progress", "explore"]
+__all__ = ["ActionCount", "Exploration", "Found", "Progress", "available_workers", "explore"]
 
 
 class ActionCount(NamedTuple):
@@ -63,6 +63,7 @@ class Exploration:
         terminal: states without any successor.
         violations: for each violated invariant, one of its shallowest states.
         witnesses: for each sometimes property that holds somewhere, one of its shallowest states.
+        marked: the model's marks that some transition has.
         seconds: time of the search alone.
         total_seconds: with loading or compiling the model.
         peak_bytes: memory for states, tables and buffers at its peak.
@@ -81,6 +82,7 @@ class Exploration:
     terminal: int
     violations: dict[str, Found]
     witnesses: dict[str, Found]
+    marked: frozenset[str]
     seconds: float
     total_seconds: float
     peak_bytes: int

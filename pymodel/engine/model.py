@@ -66,6 +66,7 @@ class Model:
         overflow: names by the value of byte 0 (`overflow[0]` is never used).
         decode: record to a dict from variable to Python value.
         describe: label to text.
+        marks: names, by bit of a label's last column, of what the explorer notes where some transition has it.
 
     Raises:
         ModelError: when the parts do not fit together.
@@ -85,6 +86,7 @@ class Model:
     decode: Callable[[Record], Mapping[str, Any]]
     describe: Callable[[Label], str]
     overflow: tuple[str, ...] = field(default=("",))
+    marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         def refuse(what: str) -> ModelError:

@@ -282,10 +282,8 @@ def can_move(c, s, t, r):
 def NeverStuck(c, s, t):
     """A runner that isn't idle always has a way on, other than to crash.  t is scratch.
 
-    It guards the reference, whose steps these are; with a fault on it isn't judged.
+    It guards the reference, whose steps these are; with a fault on it isn't judged (see faulty.py).
     """
-    if c.faults:
-        return True
     for r in range(1, c.R + 1):
         if s[run_at(c, r) + PHASE] != IDLE and not can_move(c, s, t, r):
             return False

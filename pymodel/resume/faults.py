@@ -1,8 +1,8 @@
 """The faults: one named deviation of one action each.
 
 Each function is what its action may do besides what the reference does, with the parameters and the convention of
-:mod:`pymodel.resume.actions`.  ``transitions.py`` offers it where its bit is set in ``c.faults``; a behaviour with no bit
-set is the reference's.  There are no TLA+ twins yet.
+:mod:`pymodel.resume.actions`, and its twin in ``ResumeFaults.tla`` has the same name.  ``faulty.py`` offers it where its
+bit is set in ``c.faults``; a behaviour with no bit set is the reference's.
 """
 
 from pymodel.resume.actions import (
@@ -65,6 +65,7 @@ from pymodel.resume.reading import (
     branch_at,
     can_commit,
     can_record,
+    can_take_over,
     ckpt_at,
     committing,
     epoch_current,
@@ -105,17 +106,7 @@ ORPHANED_CLAIM = 1 << 18
 STUCK_RUNNING = 1 << 19
 
 
-def other_outcome(c, o):
-    """An outcome that isn't o."""
-    return 1 + o % c.V
-
-
-def is_other(c, o, w):
-    """May a deviation that yields another outcome than w yield o?"""
-    return o != w and (c.free or o == other_outcome(c, w))
-
-
-def outlived(c, s, r):
+def is_outlived(c, s, r):
     """Under lost_commit: the branch is shorter than when r reached its unit, so that it may run nothing."""
     p = run_at(c, r)
     return s[p + PHASE] != IDLE and length(c, s, s[p + BRANCH]) < s[p + BASE]
@@ -123,7 +114,7 @@ def outlived(c, s, r):
 
 def Outlived(c, s, t, r):
     """lost_commit: what a runner that outlived its branch's last checkpoint does is refused."""
-    if not outlived(c, s, r):
+    if not is_outlived(c, s, r):
         return False
     go_idle(c, t, r)
     return True
@@ -213,7 +204,7 @@ def ComputeDiffering(c, s, t, r, o):
     x = s[p + STEP]
     if s[ledger_at(c, b, x)] == NONE:
         return False
-    if not is_other(c, o, outcome(c, s, b, x)):
+    if o == outcome(c, s, b, x):
         return False
     hold(c, t, r, o, 0)
     note_computed(c, s, t, b, x, o)
@@ -231,7 +222,7 @@ def ComputeForked(c, s, t, r, o):
         return False
     if s[branch_at(c, b) + c.computed + c.pure_slot[x] * c.computed_width]:
         return False
-    if not is_other(c, o, outcome(c, s, b, x)):
+    if o == outcome(c, s, b, x):
         return False
     hold(c, t, r, o, 0)
     note_computed(c, s, t, b, x, o)
@@ -250,7 +241,7 @@ def FireForked(c, s, t, r, o):
         return False
     if s[k + APPLIED] != 0:
         return False
-    if not is_other(c, o, outcome(c, s, b, x)):
+    if o == outcome(c, s, b, x):
         return False
     t[k + APPLIED] = 1
     t[k + ANSWER] = o
@@ -428,6 +419,16 @@ def ClaimDropping(c, s, t, r):
     if s[p + PHASE] != CHECKED:
         return False
     if is_running(c, s, s[p + BRANCH]):
+        return False
+    go_idle(c, t, r)
+    return True
+
+
+def TakeOverRefused(c, s, t, r):
+    """orphaned_claim: an expired claim isn't passed on; who comes for it is refused."""
+    if not ready(c, s, r, GATE):
+        return False
+    if not can_take_over(c, s, r):
         return False
     go_idle(c, t, r)
     return True

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pymodel.engine.errors import ModelError
 from pymodel.resume import reading as at
+from pymodel.resume.faults import LOST_ANSWER
 from pymodel.resume.program import KINDS, Program
 
 __all__ = ["OVERFLOWS", "Bounds", "Config", "lay_out", "plain"]
@@ -101,6 +102,8 @@ class Config(NamedTuple):
     max_applied: int
     faults: int
     """the faults that are switched on: bits of faults.py"""
+    together: int
+    """clauses of which a state is sought that breaks all: bits in the order of clauses.CLAUSES"""
     free: int
     """1: the code of the steps isn't known (a trace's), any outcome may be it"""
     branches: int
@@ -145,7 +148,9 @@ class Layout(NamedTuple):
     fanout: int
 
 
-def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = False) -> Layout:
+def lay_out(
+    program: Program, bounds: Bounds, faults: int = 0, free: bool = False, together: int = 0
+) -> Layout:
     """Lay out the record for a program and bounds.
 
     Raises:
@@ -183,6 +188,8 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
 
     entry = at.ENTRY_OUT + max(len(unit) for unit in program.units)
     acks = bounds.answers if faults or free else 1
+    if faults & LOST_ANSWER:
+        acks += bounds.crashes  # what was lost may be delivered again
     gate_width = at.GATE_HEAD + acks * at.ACK_WIDTH
     computed_width = 1 + bounds.computations * (step_count + 1)
     offset = at.BRANCH_HEAD
@@ -215,6 +222,7 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         max_invalid=bounds.invalid,
         max_applied=bounds.applied,
         faults=faults,
+        together=together,
         free=int(free),
         branches=branches,
         block=block,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pymodel.engine import Model
-from pymodel.resume import actions, clauses, faults, reading, transitions
+from pymodel.resume import actions, clauses, faults, faulty, reading, transitions
 from pymodel.resume.decoding import decoder, describe
 from pymodel.resume.fault_names import FAULTS, fault_bits, fault_names
 from pymodel.resume.layout import OVERFLOWS, Bounds, Config, lay_out
@@ -26,27 +26,37 @@ def initial_record(config: Config, width: int) -> np.ndarray[tuple[int], np.dtyp
 
 
 def build(
-    program: Program, bounds: Bounds, fault_set: Iterable[str] = (), name: str = "ResumeContract"
+    program: Program,
+    bounds: Bounds,
+    fault_set: Iterable[str] = (),
+    name: str = "ResumeContract",
+    together: Iterable[str] = (),
 ) -> Model:
     """The model of a program within bounds, with the named faults switched on.
+
+    With `together`, clauses by name, the invariant `NotTogether` is violated where a state breaks all of them.
+    Without a fault it is the reference, which is judged by `NeverStuck` too.
 
     Raises:
         ModelError: an unknown fault, or what doesn't fit the record.
     """
-    layout = lay_out(program, bounds, fault_bits(fault_set))
+    sought = sum(1 << clauses.CLAUSES.index(clause) for clause in together)
+    layout = lay_out(program, bounds, fault_bits(fault_set), together=sought)
+    reference = (transitions, clauses, actions, reading)
     return Model(
         name=name,
-        module=(transitions, clauses, faults, actions, reading),
+        module=(faulty, *reference, faults) if layout.config.faults else reference,
         config=layout.config,
         width=layout.width,
         fanout=layout.fanout,
         label_width=transitions.LABEL_WIDTH,
         initial=initial_record(layout.config, layout.width).reshape(1, -1),
         actions=transitions.ACTIONS,
-        invariants=clauses.INVARIANTS,
+        invariants=faulty.INVARIANTS if layout.config.faults else clauses.INVARIANTS,
         sometimes=clauses.SOMETIMES,
         components=layout.components,
         overflow=OVERFLOWS,
+        marks=FAULTS,
         decode=decoder(layout.config),
         describe=describe,
     )

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from pymodel.engine.errors import CapacityError
-from pymodel.resume import clauses, transitions
+from pymodel.resume import clauses, faulty, transitions
 from pymodel.resume.decoding import decode
 from pymodel.resume.layout import OVERFLOWS, Bounds, Layout, lay_out, plain
 from pymodel.resume.model import fault_bits, initial_record
@@ -36,7 +36,8 @@ class Step(NamedTuple):
 class Stepper:
     """Successors, clauses and values of single states.
 
-    `next_module` is what gives ``Next``: the mutation tests put a changed copy there.
+    `next_module` is what gives ``Next``, by default that of the reference, or where there are faults the one with
+    faults: the mutation tests put a changed copy there.
     """
 
     def __init__(
@@ -46,11 +47,14 @@ class Stepper:
         faults: Iterable[str] = (),
         *,
         free: bool = False,
-        next_module: ModuleType = transitions,
+        next_module: ModuleType | None = None,
     ) -> None:
         self.layout: Layout = lay_out(program, bounds, fault_bits(faults), free)
         self.config = plain(self.layout.config)
-        self._next = next_module.Next
+        has_faults = bool(self.layout.config.faults)
+        self._next = (next_module or (faulty if has_faults else transitions)).Next
+        self._check = (faulty if has_faults else clauses).Check
+        self._invariants = (faulty if has_faults else clauses).INVARIANTS
         self._rows = [bytearray(self.layout.width) for _ in range(self.layout.fanout)]
         self._labels = [[0] * transitions.LABEL_WIDTH for _ in range(self.layout.fanout)]
         self._scratch = bytearray(self.layout.width)
@@ -75,8 +79,8 @@ class Stepper:
 
     def broken(self, state: bytes) -> tuple[str, ...]:
         """Names of the invariants that a state violates."""
-        bits = clauses.Check(self.config, state, self._scratch)
-        return tuple(name for i, name in enumerate(clauses.INVARIANTS) if bits >> i & 1)
+        bits = self._check(self.config, state, self._scratch)
+        return tuple(name for i, name in enumerate(self._invariants) if bits >> i & 1)
 
     def situations(self, state: bytes) -> tuple[str, ...]:
         """Names of the "sometimes" properties that hold in a state."""

@@ -15,6 +15,7 @@ __all__ = [
     "HeapOption",
     "JarOption",
     "JavaOption",
+    "JobsOption",
     "JsonOption",
     "ManifestOption",
     "TimeoutOption",
@@ -36,6 +37,9 @@ JarOption = Annotated[
 JavaOption = Annotated[
     Path | None,
     typer.Option("--java", help="The java executable to use; by default that of JAVA_HOME or PATH."),
+]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Processes; by default one for each processor.")
 ]
 HeapOption = Annotated[str | None, typer.Option("--heap", help="Java's largest heap, such as 4g.")]
 TimeoutOption = Annotated[

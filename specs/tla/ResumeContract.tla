@@ -353,20 +353,24 @@ Crash(r) ==
   /\ run' = [run EXCEPT ![r] = Idle]
   /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed>>
 
-(* A declared fork c of branch b after its first i checkpoints.  Its copied *)
+(* Branch c begins as the first i checkpoints of branch b.  Its copied      *)
 (* gates are consumed, with the value that passed and neither answers nor   *)
 (* claims of their own.                                                    *)
+BranchOff(b, i, c) ==
+  LET prefix == SubSeq(ckpt[b], 1, i)
+      copied(g) == \E j \in DOMAIN prefix : prefix[j].unit = UnitOf[g] IN
+  /\ ckpt' = [ckpt EXCEPT ![c] = prefix]
+  /\ origin' = [origin EXCEPT ![c] = [parent |-> b, index |-> i, prefix |-> prefix]]
+  /\ gate' = [gate EXCEPT ![c] = [g \in Gates |->
+                IF copied(g) THEN [ClosedGate EXCEPT !.status = "consumed", !.passed = gate[b][g].passed]
+                ELSE ClosedGate]]
+  /\ status' = [status EXCEPT ![c] = IF UnitAfter(b, i) > UnitCount THEN "done" ELSE "running"]
+
+(* A declared fork c of branch b after its first i checkpoints.             *)
 Fork(b, i, c) ==
   /\ Exists(b) /\ ~Exists(c)
   /\ i \in 0 .. Len(ckpt[b])
-  /\ LET prefix == SubSeq(ckpt[b], 1, i)
-         copied(g) == \E j \in DOMAIN prefix : prefix[j].unit = UnitOf[g] IN
-     /\ ckpt' = [ckpt EXCEPT ![c] = prefix]
-     /\ origin' = [origin EXCEPT ![c] = [parent |-> b, index |-> i, prefix |-> prefix]]
-     /\ gate' = [gate EXCEPT ![c] = [g \in Gates |->
-                   IF copied(g) THEN [ClosedGate EXCEPT !.status = "consumed", !.passed = gate[b][g].passed]
-                   ELSE ClosedGate]]
-     /\ status' = [status EXCEPT ![c] = IF UnitAfter(b, i) > UnitCount THEN "done" ELSE "running"]
+  /\ BranchOff(b, i, c)
   /\ declared' = declared \cup {c}
   /\ UNCHANGED <<ledger, world, run, own, computed>>
 

@@ -11,7 +11,7 @@ from functools import cache
 from judges import Judge, instances, judges, outcomes, steps
 from mutants import MODULES, Endless, Mirror, Mutant
 
-from pymodel.resume import faults
+from pymodel.resume import faults, faulty
 from pymodel.resume.transitions import ACTIONS
 
 __all__ = ["Hunt"]
@@ -21,10 +21,11 @@ __all__ = ["Hunt"]
 def _calls() -> dict[str, set[str]]:
     """For each function of the mirror the functions that it calls, itself and through others."""
     direct: dict[str, set[str]] = {}
-    for module in (*MODULES, faults):
+    for module in (*MODULES, faults, faulty):
         for node in ast.parse(inspect.getsource(module)).body:
             if isinstance(node, ast.FunctionDef):
-                direct[node.name] = {
+                name = "FaultyNext" if module is faulty and node.name == "Next" else node.name
+                direct[name] = {
                     call.func.id
                     for call in ast.walk(node)
                     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
@@ -61,9 +62,10 @@ class Hunt:
 
     def _answer(self, action: str, j: int, i: int) -> object:
         judge = self._judges[j]
-        function = self.mirror.names[action]
         if action == "Next":
-            return self._next[j](function, judge.states[i])
+            name = "FaultyNext" if judge.config.faults else "Next"
+            return self._next[j](self.mirror.names[name], judge.states[i])
+        function = self.mirror.names[action]
         return outcomes(function, judge.config, judge.states[i], self._instances[j][action])
 
     def _expected(self, action: str, j: int, i: int) -> object:
@@ -78,7 +80,7 @@ class Hunt:
         `most`: look at so many states at most.
         """
         asked = [action for action in ACTIONS if mutant.function in _calls()[action]]
-        in_faults = mutant.function in _calls()["fault_steps"]
+        in_faults = mutant.function in _calls()["FaultyNext"]
         killers = self._killers[mutant.function]
         for j, i in (*killers[:20], *(self._order if asked else self._order_of_next)[:most]):
             self.mirror.refuel()

@@ -18,15 +18,11 @@ from functools import cache
 from types import CodeType, ModuleType
 from typing import Any
 
-from pymodel.resume import actions, faults, reading, transitions
+from pymodel.resume import actions, faults, faulty, reading, transitions
 
 __all__ = ["Endless", "Mirror", "Mutant", "mutants_of"]
 
 MODULES = (reading, actions, transitions)
-# What only runs when a fault is switched on isn't mutated: nothing but itself says what it should do.  What it
-# calls is.
-LEFT_OUT = ("fault_steps", "faulty_loads", "faulty_crashes")
-
 _FLIPPED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Eq: (ast.NotEq,),
     ast.NotEq: (ast.Eq,),
@@ -263,7 +259,7 @@ def _definitions(module: ModuleType, left_out: Iterable[str]) -> list[ast.Functi
 def mutants_of(module: ModuleType) -> tuple[Mutant, ...]:
     """All mutants of the functions of a module."""
     found: list[Mutant] = []
-    for definition in _definitions(module, LEFT_OUT):
+    for definition in _definitions(module, ()):
         names: Counter[str] = Counter()
         for change in _Mutator(definition, vars(module)).changes():
             mutated = copy.deepcopy(definition)
@@ -302,16 +298,16 @@ def _head(statement: ast.AST) -> str:
 class Mirror:
     """A copy of the mirror's modules in which one function at a time can be a mutant.
 
-    `names` is the namespace of the copy.  Its functions are those of `reading`, `actions`, `faults` and
-    `transitions`.
+    `names` is the namespace of the copy.  Its functions are those of `reading`, `actions`, `transitions`, `faults`
+    and `faulty`; the Next of the last is called FaultyNext here.
     """
 
     def __init__(self, fuel: int = 100_000) -> None:
         self.names: dict[str, Any] = {}
-        modules = (reading, actions, faults, transitions)
+        modules = (reading, actions, faults, transitions, faulty)
         for module in modules:
             for name, value in vars(module).items():
-                if name.startswith("__"):
+                if name.startswith("__") or name in ("Next", "Check"):
                     continue
                 assert inspect.isfunction(value) or self.names.get(name, value) == value, (
                     f"two meanings: {name}"
@@ -320,7 +316,9 @@ class Mirror:
         self.names["_fuel"] = self._fuel
         self._most = self._left = fuel
         for module in modules:
-            for definition in _definitions(module, ()):
+            for definition in _definitions(module, ("Check",)):
+                if module is faulty and definition.name == "Next":
+                    definition.name = "FaultyNext"
                 exec(_compiled(definition, f"<{module.__name__}>"), self.names)
 
     def _fuel(self) -> bool:

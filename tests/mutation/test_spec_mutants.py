@@ -60,8 +60,9 @@ SLIPS = (
     ),
     Slip("Expire", "/\\ ~gate[b][g].expired", "", ("Expire",)),
     Slip("Crash", "![r] = Idle", "![r].epoch = 0", ("Crash",)),
-    Slip("Fork", "![c] = prefix", "![c] = ckpt[b]", ("Fork",)),
-    Slip("Fork", "!.passed = gate[b][g].passed", "!.claims = 0", ("Fork",)),
+    Slip("Fork", "declared \\cup {c}", "declared", ("Fork",)),
+    Slip("BranchOff", "![c] = prefix", "![c] = ckpt[b]", ("Fork",)),
+    Slip("BranchOff", "!.passed = gate[b][g].passed", "!.claims = 0", ("Fork",)),
     # what they read with
     Slip("Newest", "j <= i", "j >= i", ("Compute",)),
     Slip("Content", "UnitOf[y] < UnitOf[x] /\\ Has(b, UnitOf[y])", "FALSE", ("Compute",)),

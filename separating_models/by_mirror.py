@@ -1,0 +1,49 @@
+"""Examine a configuration with the mirror."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Collection
+from importlib.metadata import version
+
+from pymodel.engine import explore
+from pymodel.resume.clauses import CLAUSES
+from pymodel.resume.faulty import TOGETHER
+from separating_models.configuration import Configuration
+from separating_models.examination import Examination
+
+__all__ = ["examine_by_mirror"]
+
+
+def examine_by_mirror(
+    configuration: Configuration, *, together: Collection[str] = (), workers: int | None = 1
+) -> Examination:
+    """Search all states of a configuration.
+
+    Args:
+        configuration: what to examine.
+        together: clauses of which a state is sought that breaks all.
+        workers: threads; all processors if None.
+
+    Raises:
+        EngineError: it cannot be searched.
+    """
+    found = explore(configuration.model(together), workers=workers)
+    joint = found.violations.get(TOGETHER)
+    return Examination(
+        configuration=configuration,
+        engine="mirror",
+        breaks={name: found.violations[name].depth for name in CLAUSES if name in found.violations},
+        reached=found.marked,
+        distinct=found.distinct,
+        generated=found.generated,
+        depth=found.depth,
+        together=None if joint is None else joint.depth,
+        situations={name: place.depth for name, place in found.witnesses.items()},
+        seconds=found.total_seconds,
+        versions={
+            "python": platform.python_version(),
+            "numba": version("numba"),
+            "numpy": version("numpy"),
+        },
+    )

@@ -1,0 +1,209 @@
+"""Examine a configuration with TLC: the first depth of every clause, and the counts, in one run.
+
+The invariants of the run hold in every state, but print a line the first time that a clause is broken; one worker goes
+level by level, so the first time is the shallowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pymodel.resume.clauses import CLAUSES
+from pymodel.resume.model import FAULTS
+from separating_models.configuration import Configuration
+from separating_models.errors import SeparationError
+from separating_models.examination import Examination
+from tlc_runner import Outcome, TLCResult, run_tlc
+
+__all__ = ["INVARIANT_OF", "SPECS", "Tlc", "constants", "examine_by_tlc", "program_definitions"]
+
+SPECS = Path(__file__).resolve().parents[1] / "specs" / "tla"
+
+INVARIANT_OF = {
+    "PC": "PC",
+    "EO": "EO",
+    "FD": "FD",
+    "CV": "CV",
+    "CO-V": "COV",
+    "CO-C": "COC",
+    "RD": "RD",
+    "FI": "FI",
+}
+"""Clause -> its name in the TLA+."""
+
+_MODULE = "Examined"
+_BROKEN = "BREAKS"
+_ACTED = "ACTS"
+_TOGETHER = "TOGETHER"
+
+
+@dataclass(frozen=True)
+class Tlc:
+    """What TLC is run with; see :func:`tlc_runner.run_tlc`."""
+
+    jar: Path | None = None
+    java: Path | None = None
+    heap: str | None = None
+    timeout: float | None = None
+
+
+def examine_by_tlc(
+    configuration: Configuration, *, together: Collection[str] = (), tlc: Tlc | None = None
+) -> Examination:
+    """Search all states of a configuration; see :func:`separating_models.by_mirror.examine_by_mirror`.
+
+    Raises:
+        TLCError: TLC cannot run.
+        SeparationError: its run did not end as it must.
+    """
+    tlc = tlc or Tlc()
+    with TemporaryDirectory(prefix="resume-contract-") as folder:
+        module = Path(folder) / f"{_MODULE}.tla"
+        module.write_text(_module(configuration, together), encoding="utf-8")
+        cfg = module.with_suffix(".cfg")
+        cfg.write_text(_cfg(configuration), encoding="utf-8")
+        result = run_tlc(
+            module,
+            cfg,
+            module_path=[SPECS],
+            workers=1,
+            coverage=False,
+            check_deadlock=False,
+            heap=tlc.heap,
+            timeout=tlc.timeout,
+            jar=tlc.jar,
+            java=tlc.java,
+        )
+    return _examination(configuration, result)
+
+
+def _examination(configuration: Configuration, result: TLCResult) -> Examination:
+    if (
+        result.outcome is not Outcome.SUCCESS
+        or result.distinct is None
+        or result.generated is None
+        or result.depth is None
+    ):
+        raise SeparationError(
+            f"{configuration}: TLC ended with {result.outcome.name} ({result.message}): nothing is known of it"
+        )
+    breaks: dict[str, int] = {}
+    reached: set[str] = set()
+    joint: int | None = None
+    for value in result.printed_values():
+        match value:
+            case (kind, str(name), int(level)) if kind == _BROKEN and name in CLAUSES:
+                breaks.setdefault(name, level)
+            case (kind, str(name)) if kind == _ACTED:
+                reached.add(name)
+            case (kind, int(level)) if kind == _TOGETHER:
+                joint = level if joint is None else joint
+            case _:
+                raise SeparationError(
+                    f"{configuration}: TLC printed {value!r}, which means nothing here: mend {_MODULE}"
+                )
+    return Examination(
+        configuration=configuration,
+        engine="tlc",
+        breaks={name: breaks[name] for name in CLAUSES if name in breaks},
+        reached=frozenset(reached),
+        distinct=result.distinct,
+        generated=result.generated,
+        depth=result.depth,
+        together=joint,
+        seconds=result.seconds,
+        versions={
+            "tlc": result.tlc_version or "unknown",
+            "java": result.java_version or "unknown",
+            "tla2tools_sha256": result.jar_sha256,
+        },
+    )
+
+
+def _module(configuration: Configuration, together: Collection[str]) -> str:
+    lines = [
+        f"---- MODULE {_MODULE} ----",
+        "EXTENDS MCResumeFaults",
+        *program_definitions(configuration, _MODULE),
+        f"ASSUME \\A i \\in 1 .. {len(CLAUSES) + len(FAULTS) + 1} : TLCSet(i, 0)",
+        "First(i, line) == IF TLCGet(i) = 0 THEN TLCSet(i, 1) /\\ PrintT(line) ELSE TRUE",
+    ]
+    for number, clause in enumerate(CLAUSES, 1):
+        line = f'First({number}, <<"{_BROKEN}", "{clause}", TLCGet("level")>>)'
+        lines.append(f"Watch{INVARIANT_OF[clause]} == {INVARIANT_OF[clause]} \\/ {line}")
+    number = len(CLAUSES)
+    cases = [
+        f'f = "{fault}" -> First({number + i}, <<"{_ACTED}", f>>)'
+        for i, fault in enumerate(FAULTS, 1)
+        if fault in configuration.faults
+    ]
+    if cases:
+        lines.append(f"{_MODULE}Did(f) == CASE " + " [] ".join(cases))
+    if together:
+        broken = " /\\ ".join(f"~{INVARIANT_OF[clause]}" for clause in together)
+        number += len(FAULTS) + 1
+        line = f'First({number}, <<"{_TOGETHER}", TLCGet("level")>>)'
+        lines.append(f"WatchTogether == IF {broken} THEN {line} ELSE TRUE")
+    else:
+        lines.append("WatchTogether == TRUE")
+    lines.append("====")
+    return "\n".join(lines) + "\n"
+
+
+def _cfg(configuration: Configuration) -> str:
+    lines = [
+        "SPECIFICATION MCFaultySpec",
+        "CONSTANTS",
+        *(f"  {line}" for line in constants(configuration, _MODULE)),
+    ]
+    if configuration.faults:
+        lines.append(f"  Did <- {_MODULE}Did")
+    lines.append(
+        "INVARIANTS " + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES) + " WatchTogether"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def program_definitions(configuration: Configuration, prefix: str) -> list[str]:
+    """The program's units, kinds and orders as TLA+ definitions under a prefix."""
+    program = configuration.program
+    units = [program.unit_of(step.name) for step in program.steps]
+    kinds = [f'"{step.kind}"' for step in program.steps]
+    after = [
+        "{" + ", ".join(map(str, sorted(map(program.number, program.predecessors(step.name))))) + "}"
+        for step in program.steps
+    ]
+    return [
+        f"{prefix}UnitOf == <<{', '.join(map(str, units))}>>",
+        f"{prefix}Kind == <<{', '.join(kinds)}>>",
+        f"{prefix}After == <<{', '.join(after)}>>",
+    ]
+
+
+def constants(configuration: Configuration, prefix: str) -> list[str]:
+    """The lines of a configuration file that fix the constants."""
+    bounds = configuration.bounds
+    return [
+        f"UnitOf <- {prefix}UnitOf",
+        f"Kind <- {prefix}Kind",
+        f"After <- {prefix}After",
+        f"UnitCount = {len(configuration.program.units)}",
+        f"Runners = {_identities(bounds.runners)}",
+        f"Branches = {_identities(bounds.branches)}",
+        f"Deliveries = {_identities(bounds.answers)}",
+        f"Values = {_identities(bounds.values)}",
+        "F <- MCF",
+        f"MaxCrashes = {bounds.crashes}",
+        f"MaxExpiries = {bounds.expiries}",
+        f"MaxInvalid = {bounds.invalid}",
+        f"MaxLength = {configuration.length}",
+        "OnceMore <- MCOnceMore",
+        "Faults = {" + ", ".join(f'"{fault}"' for fault in configuration.faults) + "}",
+    ]
+
+
+def _identities(count: int) -> str:
+    return "{" + ", ".join(map(str, range(1, count + 1))) + "}"
