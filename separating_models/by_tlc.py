@@ -35,6 +35,7 @@ INVARIANT_OF = {
 """Clause -> its name in the TLA+."""
 
 _MODULE = "Examined"
+_INITIAL = "INITIAL"  # the level of initial states: 0 or, in newer versions, 1
 _BROKEN = "BREAKS"
 _ACTED = "ACTS"
 _TOGETHER = "TOGETHER"
@@ -93,14 +94,17 @@ def _examination(configuration: Configuration, result: TLCResult) -> Examination
     breaks: dict[str, int] = {}
     reached: set[str] = set()
     joint: int | None = None
+    first = 0
     for value in result.printed_values():
         match value:
+            case (kind, int(level)) if kind == _INITIAL:
+                first = level
             case (kind, str(name), int(level)) if kind == _BROKEN and name in CLAUSES:
-                breaks.setdefault(name, level)
+                breaks.setdefault(name, level - first + 1)
             case (kind, str(name)) if kind == _ACTED:
                 reached.add(name)
             case (kind, int(level)) if kind == _TOGETHER:
-                joint = level if joint is None else joint
+                joint = level - first + 1 if joint is None else joint
             case _:
                 raise SeparationError(
                     f"{configuration}: TLC printed {value!r}, which means nothing here: mend {_MODULE}"
@@ -128,7 +132,7 @@ def _module(configuration: Configuration, together: Collection[str]) -> str:
         f"---- MODULE {_MODULE} ----",
         "EXTENDS MCResumeFaults",
         *program_definitions(configuration, _MODULE),
-        f"ASSUME \\A i \\in 1 .. {len(CLAUSES) + len(FAULTS) + 1} : TLCSet(i, 0)",
+        f"ASSUME \\A i \\in 1 .. {len(CLAUSES) + len(FAULTS) + 2} : TLCSet(i, 0)",
         "First(i, line) == IF TLCGet(i) = 0 THEN TLCSet(i, 1) /\\ PrintT(line) ELSE TRUE",
     ]
     for number, clause in enumerate(CLAUSES, 1):
@@ -149,6 +153,8 @@ def _module(configuration: Configuration, together: Collection[str]) -> str:
         lines.append(f"WatchTogether == IF {broken} THEN {line} ELSE TRUE")
     else:
         lines.append("WatchTogether == TRUE")
+    number = len(CLAUSES) + len(FAULTS) + 2
+    lines.append(f'WatchInitial == First({number}, <<"{_INITIAL}", TLCGet("level")>>)')
     lines.append("====")
     return "\n".join(lines) + "\n"
 
@@ -162,7 +168,7 @@ def _cfg(configuration: Configuration) -> str:
     if configuration.faults:
         lines.append(f"  Did <- {_MODULE}Did")
     lines.append(
-        "INVARIANTS " + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES) + " WatchTogether"
+        "INVARIANTS WatchInitial " + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES) + " WatchTogether"
     )
     return "\n".join(lines) + "\n"
 

@@ -43,7 +43,9 @@ class Configuration:
 
     def model(self, together: Iterable[str] = ()) -> Model:
         """The mirror's model; `together`: clauses of which a state is sought that breaks all."""
-        return build(self.program, self.bounds, self.faults, name=str(self), together=together)
+        return build(
+            self.program, self.bounds, self.faults, name=str(self), together=together, deviating=True
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As in ``docs/json.md``; :func:`from_json` reads it."""

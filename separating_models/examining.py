@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, NoReturn
 
@@ -63,8 +63,9 @@ def examine_all(
     found: list[Examination | Failure] = [Failure("it was not examined")] * len(tasks)
     if not tasks:
         return found
-    # what takes long comes first, so that no process is left alone with it
-    order = sorted(range(len(tasks)), key=lambda i: tasks[i].engine != "tlc")
+    # TLC's take long, so they come first; of the mirror's one goes ahead, and the others find it compiled
+    others = [i for i, task in enumerate(tasks) if task.engine != "tlc"]
+    order = [*others[:1], *(i for i, task in enumerate(tasks) if task.engine == "tlc")]
     pool = ProcessPoolExecutor(
         max_workers=min(jobs, len(tasks)),
         mp_context=multiprocessing.get_context("spawn"),
@@ -74,14 +75,21 @@ def examine_all(
         places: dict[Future[Examination | Failure], int] = {
             pool.submit(_attempt, tasks[i], tlc): i for i in order
         }
-        for done in as_completed(places):
-            i = places[done]
-            try:
-                found[i] = done.result()
-            except BrokenProcessPool:
-                found[i] = Failure("its process died: run it alone to see why")
-            if on_done is not None:
-                on_done(i)
+        waiting = set(places)
+        while waiting:
+            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for done in ready:
+                i = places[done]
+                try:
+                    found[i] = done.result()
+                except BrokenProcessPool:
+                    found[i] = Failure("its process died: run it alone to see why")
+                if on_done is not None:
+                    on_done(i)
+                if others and i == others[0]:
+                    more = {pool.submit(_attempt, tasks[k], tlc): k for k in others[1:]}
+                    places |= more
+                    waiting |= more.keys()
     except BaseException:
         for process in multiprocessing.active_children():
             process.terminate()

@@ -31,28 +31,31 @@ def build(
     fault_set: Iterable[str] = (),
     name: str = "ResumeContract",
     together: Iterable[str] = (),
+    deviating: bool = False,
 ) -> Model:
     """The model of a program within bounds, with the named faults switched on.
 
     With `together`, clauses by name, the invariant `NotTogether` is violated where a state breaks all of them.
-    Without a fault it is the reference, which is judged by `NeverStuck` too.
+    Without a fault it is the reference, which is judged by `NeverStuck` too; with `deviating` it is the model with faults
+    then as well, none of which is on.
 
     Raises:
         ModelError: an unknown fault, or what doesn't fit the record.
     """
     sought = sum(1 << clauses.CLAUSES.index(clause) for clause in together)
     layout = lay_out(program, bounds, fault_bits(fault_set), together=sought)
+    deviating = deviating or layout.config.faults != 0
     reference = (transitions, clauses, actions, reading)
     return Model(
         name=name,
-        module=(faulty, *reference, faults) if layout.config.faults else reference,
+        module=(faulty, *reference, faults) if deviating else reference,
         config=layout.config,
         width=layout.width,
         fanout=layout.fanout,
         label_width=transitions.LABEL_WIDTH,
         initial=initial_record(layout.config, layout.width).reshape(1, -1),
         actions=transitions.ACTIONS,
-        invariants=faulty.INVARIANTS if layout.config.faults else clauses.INVARIANTS,
+        invariants=faulty.INVARIANTS if deviating else clauses.INVARIANTS,
         sometimes=clauses.SOMETIMES,
         components=layout.components,
         overflow=OVERFLOWS,

@@ -368,9 +368,9 @@ MayCrash(r) == IF On("stuck_running") THEN run[r].phase # "idle" /\ ~Running(run
 (* and those that the faults add.                                          *)
 
 FaultyRunnerStep(r) ==
-  \/ MayRun(r) /\ \E ok \in BOOLEAN : Compute(r, ok) \/ Fire(r, ok)
+  \/ (MayRun(r) /\ \E ok \in BOOLEAN : Compute(r, ok) \/ Fire(r, ok))
   \/ Record(r) \/ Memo(r) \/ Commit(r)
-  \/ Park(r) \/ Claim(r) \/ ~On("orphaned_claim") /\ TakeOver(r) \/ Refuse(r) \/ Stale(r) \/ Reject(r)
+  \/ Park(r) \/ Claim(r) \/ (~On("orphaned_claim") /\ TakeOver(r)) \/ Refuse(r) \/ Stale(r) \/ Reject(r)
   \/ ComputeDiffering(r) \/ ComputeForked(r) \/ FireForked(r)
   \/ FireUnkeyed(r) \/ FireRecorded(r) \/ FireRetried(r)
   \/ RecordUnfired(r) \/ RecordInvalid(r) \/ CommitSkipping(r) \/ CommitAliasing(r)
