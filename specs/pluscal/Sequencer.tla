@@ -249,7 +249,7 @@ Overrun: \* the lease of an owner that is merely slow
 }
 
 }*)
-\* BEGIN TRANSLATION PCal-ea6784a78dd99781d5df6fc0be3159b3
+\* BEGIN TRANSLATION - the hash of the PCal code: PCal-ea6784a78dd99781d5df6fc0be3159b3
 VARIABLES log, writes, asked, answers, claims, sink, lease, ran, crashes, 
           overruns, pc
 
@@ -586,7 +586,7 @@ Spec == /\ Init /\ [][Next]_vars
         /\ \A self \in Runners : WF_vars(Runner(self))
         /\ WF_vars(Clock)
 
-\* END TRANSLATION TLA-2403477907112d0f76941b6a0138ddcb
+\* END TRANSLATION - the hash of the generated TLA code (remove to silence divergence warnings): TLA-2403477907112d0f76941b6a0138ddcb
 
 -----------------------------------------------------------------------------
 (* The refinement mapping: the variables of ResumeContract, in terms of the *)
