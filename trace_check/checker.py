@@ -21,10 +21,11 @@ from trace_check.events import (
     ResumeFailed,
     ResumeGaveUp,
 )
+from trace_check.explaining import explain
 from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
 from trace_check.reader import Trace, read_trace
-from trace_check.search import ALL_CLAUSES, Explained, explain
+from trace_check.search import ALL_CLAUSES, Explained, Node, Way
 
 __all__ = ["DEFAULT_BUDGET", "BrokenClause", "Unexplained", "Verdict", "check_file", "check_trace"]
 
@@ -176,7 +177,7 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
     hidden = expanded = 0
     for thread in found:
         matcher = Matcher(thread)
-        explained = explain(matcher, thread.observations, budget)
+        explained = explain(matcher, budget)
         expanded += explained.expanded
         if not explained.goals:
             return Verdict(
@@ -215,7 +216,7 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
     goals = explained.goals
     clean = [g for g in goals if not (g.faults or g.unmodelled or g.broken)]
     verdict = _ThreadVerdict()
-    verdict.hidden = min(sum(i is None for _, _, i in explained.path(g)) for g in (clean or goals)[:50])
+    verdict.hidden = min(sum(i is None for _, _, i in way) for way in _ways(explained, clean or goals))
     if clean:
         verdict.explanations = [()]
         return verdict
@@ -224,18 +225,26 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
     for bit, clause in enumerate(ALL_CLAUSES):
         breaking = [g for g in goals if g.broken >> bit & 1]
         if breaking:
-            where = min(_broken_at(explained, thread, g, bit) for g in breaking[:50])
-            verdict.clauses.append(BrokenClause(clause, where, len(breaking) == len(goals), thread.name))
+            where = min(_broken_at(way, thread, bit) for way in _ways(explained, breaking))
+            certain = len(breaking) == len(goals) and (
+                explained.surely is None or bool(explained.surely >> bit & 1)
+            )
+            verdict.clauses.append(BrokenClause(clause, where, certain, thread.name))
     if any(g.faults or g.unmodelled for g in goals):
         verdict.first = _first_unexplained(matcher, thread, explained, trace)
     return verdict
 
 
-def _broken_at(explained: Explained, thread: Thread, goal: Any, bit: int) -> int:
+def _ways(explained: Explained, goals: list[Node]) -> list[Way]:
+    """The ways to goals, as far as they are kept: to the first of them always."""
+    return [explained.ways[goal] for goal in goals if goal in explained.ways]
+
+
+def _broken_at(way: Way, thread: Thread, bit: int) -> int:
     """The event at which a clause breaks; of an unseen step, the event that shows it next."""
     broke = False
     last = 0
-    for node, _, index in explained.path(goal):
+    for node, _, index in way:
         broke = broke or bool(node.broken >> bit & 1)
         if index is not None:
             last = thread.observations[index].position

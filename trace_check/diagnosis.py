@@ -50,23 +50,27 @@ class Closest:
 
 def closest(matcher: Matcher, observation: Observation, states: Iterable[bytes]) -> Closest:
     """The closest action over a set of candidate states."""
-    action, conditions = _conditions(matcher, observation)
+    readings = [
+        _conditions(matcher, observation, r) for r in matcher.thread.runners.get(observation.event.actor, [0])
+    ]
     best: Closest | None = None
     for state in states:
-        results = [holds(state) for _, holds in conditions]
-        failed = next((text for (text, _), ok in zip(conditions, results, strict=True) if not ok), "")
-        found = Closest(
-            action, failed or "no order of the overlapping operations fits", sum(results), len(results)
-        )
-        if best is None or found.holding > best.holding:
-            best = found
+        for action, conditions in readings:
+            results = [holds(state) for _, holds in conditions]
+            failed = next((text for (text, _), ok in zip(conditions, results, strict=True) if not ok), "")
+            found = Closest(
+                action, failed or "no order of the overlapping operations fits", sum(results), len(results)
+            )
+            if best is None or found.holding > best.holding:
+                best = found
+    action, conditions = readings[0]
     return best or Closest(action, "no candidate is left", 0, len(conditions))
 
 
-def _conditions(m: Matcher, observation: Observation) -> tuple[str, list[Condition]]:
+def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list[Condition]]:
+    """The action of an observation, and its conditions on runner r (0: none)."""
     event, thread, c = observation.event, m.thread, m.c
     b = thread.branches[event.branch]
-    r = thread.runners.get(event.actor, 0)
     who, where = event.actor, event.branch
 
     def run(field: int) -> Callable[[bytes], int]:

@@ -6,7 +6,7 @@ with the parameters that the event names.  Budgets play no part: their counters 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -18,8 +18,10 @@ from pymodel.resume import reading as at
 from pymodel.resume.clauses import is_waiting
 from pymodel.resume.layout import OVERFLOWS, lay_out, plain
 from pymodel.resume.model import initial_record
+from trace_check.crews import Crews
 from trace_check.events import (
     Answer,
+    AnyEvent,
     CheckpointRead,
     Committed,
     Completed,
@@ -39,6 +41,7 @@ from trace_check.events import (
     StoreRead,
 )
 from trace_check.observations import Observation, Thread
+from trace_check.quotient import Quotient
 
 __all__ = ["Matcher", "Move"]
 
@@ -55,13 +58,23 @@ class Move(NamedTuple):
 
 
 class Matcher:
-    """The steps of one thread."""
+    """The steps of one thread.
+
+    Attributes:
+        thread: what it shows.
+        c: the mirror's configuration for it.
+        initial: the state that it begins in.
+        crews: the runners of each actor.
+        quotient: which states are alike; those that are handed out stand for all that are.
+    """
 
     def __init__(self, thread: Thread) -> None:
         self.thread = thread
         layout = lay_out(thread.program, thread.bounds(), free=True)
         self.c = plain(layout.config)
         self._t = bytearray(layout.width)
+        self.crews = Crews(self.c, thread.runners)
+        self.quotient = Quotient(self.c, self.crews)
         self.initial = initial_record(layout.config, layout.width).tobytes()
         self._positions = range(self.c.S + 1)
         self._gates = [g for g in self.c.gate_in if g]
@@ -90,7 +103,6 @@ class Matcher:
         if action(self.c, s, t, *parameters):
             if t[at.OVERFLOW]:
                 raise CapacityError("trace", OVERFLOWS[t[at.OVERFLOW]])
-            t[at.CRASHES] = t[at.EXPIRIES] = t[at.INVALID] = 0
             yield Move(bytes(t), faults, action.__name__)
 
     def _take_next(self, s: bytes, faults: int, action: Action, *parameters: int) -> Iterator[Move]:
@@ -116,8 +128,32 @@ class Matcher:
     def seen(self, s: bytes, observation: Observation, used: int) -> Iterator[Move]:
         """The steps that an observation may be.  `used`: the faults of the explanation so far."""
         event = observation.event
+        if isinstance(event, Crashed):
+            yield from self._alike(self._all_crashed(s, event.actor))
+            return
+        for r in self.crews.distinct(s, event.actor) or [0]:
+            moves = self._seen_by(s, r, observation, used)
+            yield from self._alike(self._settled(s, event.actor, r, moves))
+
+    def _settled(self, s: bytes, actor: str, r: int, moves: Iterable[Move]) -> Iterator[Move]:
+        """The moves of runner r, with what follows from each for the rest of its crew."""
+        for move in moves:
+            if r == 0 or move.state == s:
+                yield move
+                continue
+            anew = bool(move.faults & dev.LEDGER_IGNORED)
+            for state in self.crews.settle(s, move.state, actor, r, anew):
+                yield Move(state, move.faults, move.name)
+
+    def _alike(self, moves: Iterable[Move]) -> Iterator[Move]:
+        """The same moves, to the states that stand for all that are alike."""
+        for move in moves:
+            yield Move(self.quotient.of(move.state), move.faults, move.name)
+
+    def _seen_by(self, s: bytes, r: int, observation: Observation, used: int) -> Iterator[Move]:
+        """The steps of runner r that an observation may be."""
+        event = observation.event
         b = self.thread.branches[event.branch]
-        r = self.thread.runners.get(event.actor, 0)
         match event:
             case Loaded():
                 yield from self._loaded(s, r, b, event)
@@ -143,8 +179,6 @@ class Matcher:
                 yield from self._refused(s, r, b, event)
             case Committed():
                 yield from self._committed(s, r, b, event)
-            case Crashed():
-                yield from self._crashed(s, r)
             case StoreRead():
                 if self.holds(s, b, event):
                     yield Move(s, 0, "store_read")
@@ -363,9 +397,20 @@ class Matcher:
             # Acknowledged, and already so in the branch: what the caller was told is true, the write is a repeat.
             yield from self._take(s, 0, act.Stale, r)
 
-    def _crashed(self, s: bytes, r: int) -> Iterator[Move]:
-        if self._run(s, r, at.PHASE) == at.IDLE:
+    def _all_crashed(self, s: bytes, actor: str) -> Iterator[Move]:
+        """The death of a process: one of its runners may deviate, the others just crash."""
+        crew = self.thread.runners[actor] if actor in self.thread.runners else range(0)
+        if all(self._run(s, r, at.PHASE) == at.IDLE for r in crew):
             yield Move(s, 0, "crash of an idle process")
+            return
+        for r in self.crews.distinct(s, actor):
+            for move in self._crashed(s, r):
+                state = bytearray(move.state)
+                for other in crew:
+                    act.go_idle(self.c, state, other)
+                yield move._replace(state=bytes(state))
+
+    def _crashed(self, s: bytes, r: int) -> Iterator[Move]:
         yield from self._take(s, 0, act.Crash, r)
         yield from self._take(s, dev.TORN_CHECKPOINT, dev.CrashTearing, r)
         yield from self._take(s, dev.STUCK_RUNNING, dev.CrashSticking, r)
@@ -429,28 +474,27 @@ class Matcher:
         dead.add(observation.event.actor)
         return not any(
             actor not in dead and self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.BRANCH) == b
-            for actor, r in self.thread.runners.items()
+            for actor, crew in self.thread.runners.items()
+            for r in crew
         )
 
     # ----------------------------------------------------------------------------------------------------------
     # What is not seen
 
-    def hidden(self, s: bytes, live: frozenset[str]) -> Iterator[Move]:
-        """The steps that may have happened unseen: of kinds that the recorder doesn't always show.
+    def hidden_by(self, s: bytes, actor: str) -> Iterator[Move]:
+        """What an actor may do unseen."""
+        if actor not in self._may_work:
+            return
+        for r in self.crews.distinct(s, actor):
+            moves = self._hidden_of(s, r, actor)
+            yield from self._alike(self._settled(s, actor, r, moves))
 
-        `live`: the actors that may still do something.
-        """
-        observes = self.thread.observes
-        for actor, branches in self._may_work.items():
-            if actor not in live:
-                continue
-            r = self.thread.runners[actor]
-            if self._run(s, r, at.PHASE) != at.IDLE:
-                yield from self._hidden_of(s, r, observes)
-            elif "loaded" not in observes:
-                for b in branches:
-                    yield from self._take_next(s, 0, act.Load, r, b)
-        if "answer" not in observes:
+    def hidden_answers(self, s: bytes) -> Iterator[Move]:
+        """The answers that may be given unseen."""
+        yield from self._alike(self._hidden_answers(s))
+
+    def _hidden_answers(self, s: bytes) -> Iterator[Move]:
+        if "answer" not in self.thread.observes:
             delivery = self.c.D  # no shown delivery has this number
             for b in self.thread.branches.values():
                 for g in self._gates:
@@ -459,9 +503,15 @@ class Matcher:
                     for v in self._outcomes[g]:
                         yield from self._take(s, 0, act.Deliver, b, g, delivery, v)
 
-    def _hidden_of(self, s: bytes, r: int, observes: frozenset[str]) -> Iterator[Move]:
-        """What a runner that isn't idle may do unseen."""
+    def _hidden_of(self, s: bytes, r: int, actor: str) -> Iterator[Move]:
+        """What a runner may do unseen."""
+        observes = self.thread.observes
         x, phase = self._run(s, r, at.STEP), self._run(s, r, at.PHASE)
+        if phase == at.IDLE:
+            if "loaded" not in observes:
+                for b in self._may_work[actor]:
+                    yield from self._take_next(s, 0, act.Load, r, b)
+            return
         kind = _AT_COMMIT if x == at.AT_COMMIT else self.c.kind[x]
         if kind == _AT_COMMIT:
             if "committed" not in observes:
@@ -519,7 +569,7 @@ class Matcher:
         event = observation.event
         c, t = self.c, bytearray(s)
         b = self.thread.branches[event.branch]
-        r = self.thread.runners.get(event.actor, 0)
+        r = self._who(s, event)
         if isinstance(event, Loaded) and event.index is not UNSET:
             u = int(event.index) + 1
             if u > c.U:
@@ -554,8 +604,22 @@ class Matcher:
                 t[k + at.GATE_EPOCH] = 1
             t[at.run_at(c, r) + at.EPOCH] = t[k + at.GATE_EPOCH]
         elif isinstance(event, Parked | Crashed | Refused) and r:
-            act.go_idle(c, t, r)
-        return bytes(t)
+            for other in self.thread.runners[event.actor] if isinstance(event, Crashed) else [r]:
+                act.go_idle(c, t, other)
+        return self.quotient.of(t)
+
+    def _who(self, s: bytes, event: AnyEvent) -> int:
+        """The runner that an event is taken to be of: where it is, or else one that does nothing."""
+        crew = self.thread.runners.get(event.actor, range(0))
+        name = getattr(event, "step", None) or getattr(event, "gate", None)
+        x = self.thread.step(name) if name else at.NONE
+        for r in crew:
+            if self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.STEP) == x:
+                return r
+        for r in crew:
+            if self._run(s, r, at.PHASE) == at.IDLE:
+                return r
+        return crew[0] if crew else 0
 
     def _first_open(self, s: bytes, b: int, u: int, epoch: int = 0) -> int:
         for x in range(self.c.first[u], self.c.first[u + 1]):

@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import Program, Step
+from trace_check.crews import crew_sizes
 from trace_check.errors import TraceError
 from trace_check.events import (
     ROOT_BRANCH,
@@ -78,6 +79,7 @@ class Thread:
     """One workflow instance of a trace, with the numbers that the mirror uses for its names.
 
     Attributes:
+        runners: for each actor its runners: one, unless it runs unordered steps at once (see `trace_check.crews`).
         outcomes: for each step, the values that the trace shows of it (of a gate, the answers).
         working: for each actor that runs something, the branches on which it is seen to.
         died: for each actor that crashed, the position of the line that says so.
@@ -88,7 +90,7 @@ class Thread:
     sink: str
     observes: frozenset[str]
     observations: list[Observation] = field(default_factory=list)
-    runners: dict[str, int] = field(default_factory=dict)
+    runners: dict[str, range] = field(default_factory=dict)
     branches: dict[str, int] = field(default_factory=lambda: {ROOT_BRANCH: 1})
     deliveries: dict[tuple[str, str], int] = field(default_factory=dict)
     values: dict[object, int] = field(default_factory=dict)
@@ -99,10 +101,6 @@ class Thread:
     answers: int = 0
     commits: int = 0
     computations: int = 0
-
-    def runner(self, actor: str) -> int:
-        """The runner of an actor."""
-        return self.runners[actor]
 
     def value(self, value: Value) -> int:
         """The number of an outcome or an answer."""
@@ -121,7 +119,7 @@ class Thread:
         deliveries = max(1, self.answers) + ("answer" not in self.observes)
         values = max(2, len(self.values), deliveries)
         return Bounds(
-            runners=max(1, len(self.runners)),
+            runners=max(1, sum(map(len, self.runners.values()))),
             branches=len(self.branches),
             answers=deliveries,
             values=values,
@@ -187,13 +185,24 @@ def threads(trace: Trace) -> list[Thread]:
             thread.observations.append(Observation(event, position, low, math.inf if outlived else position))
     for thread in found.values():
         thread.observations.sort(key=lambda o: (o.low, o.high))
+        _number_runners(thread)
     return list(found.values())
+
+
+def _number_runners(thread: Thread) -> None:
+    """Give every actor its runners."""
+    sizes = crew_sizes(thread.program, thread.observes, thread.observations)
+    number = 1
+    for actor in thread.runners:
+        size = sizes.get(actor, 1)
+        thread.runners[actor] = range(number, number + size)
+        number += size
 
 
 def _learn(thread: Thread, event: AnyEvent, position: int) -> None:
     """Number the names that an event brings."""
     if event.actor != HARNESS and isinstance(event, (*_RUNNERS, Crashed)):
-        thread.runners.setdefault(event.actor, len(thread.runners) + 1)
+        thread.runners.setdefault(event.actor, range(0))
     for step, value in _values(event):
         number = thread.value(value)
         if step is not None:

@@ -3,28 +3,48 @@
 A step of the reference costs nothing, a fault costs one the first time that a behaviour uses it.  Of the faults used
 on the way to the same place only the smallest sets are kept.  Where no set of faults leads on, the observation's own
 assertion is taken for the state, which counts as `unmodelled` there.
+
+Not every place is looked at.  What only asserts something is seen to as soon as it is true, equal operations that
+nobody in particular did are taken in the order of their intervals, and places from which no set of faults leads to
+the end are put aside until it is clear that something is unmodelled.  None of this changes what is found.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES, broken_clauses
-from pymodel.resume.faults import FORK_NONDETERMINISM
-from trace_check.events import Crashed
-from trace_check.matching import Matcher
+from pymodel.resume.faults import FORK_NONDETERMINISM, LOST_COMMIT
+from trace_check.events import (
+    Answer,
+    Completed,
+    Crashed,
+    Failed,
+    Loaded,
+    Recorded,
+    Refused,
+    ResumeFailed,
+    ResumeGaveUp,
+    StoreRead,
+)
+from trace_check.matching import Matcher, Move
 from trace_check.observations import Observation
+from trace_check.symmetry import Loosened
 
-__all__ = ["ALL_CLAUSES", "Explained", "Node", "explain"]
+__all__ = ["ALL_CLAUSES", "Explained", "Node", "Search", "Steps", "Way"]
 
 ALL_CLAUSES = (*CLAUSES, "LV")
 _LV = 1 << len(CLAUSES)
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _FORCED_AT_ONCE = 20  # candidates that are forced over an event that nothing explains
+_WAYS = 50
+_PAST_HOPE = 1000  # hopeless places that are looked at to see how far the reference gets
 
 
 class Node(NamedTuple):
@@ -37,51 +57,110 @@ class Node(NamedTuple):
     broken: int
 
 
+Way = list[tuple[Node, str, int | None]]
+"""The steps to a place: where each leads, its name, and its observation's index or None."""
+
+
 @dataclass
 class Explained:
     """What the search found for one thread.
 
     Attributes:
         goals: the cheapest places where everything is explained; empty if the budget ran out.
-        parents: for each place reached, the place before, the step's name and the observation's index or None.
+        ways: how they are reached: of some of them, for each clause of some that break it.
         stuck: without any fault, the places that explain most.
         expanded: places expanded.
+        surely: the clauses, as bits, that break in every explanation, where the goals are not all that there are.
     """
 
     goals: list[Node] = field(default_factory=list)
-    parents: dict[Node, tuple[Node, str, int | None] | None] = field(default_factory=dict)
+    ways: dict[Node, Way] = field(default_factory=dict)
     stuck: list[Node] = field(default_factory=list)
     expanded: int = 0
-
-    def path(self, node: Node) -> list[tuple[Node, str, int | None]]:
-        """The steps that lead to a place: where each leads, its name, its observation's index or None."""
-        steps = []
-        while (parent := self.parents[node]) is not None:
-            before, name, index = parent
-            steps.append((node, name, index))
-            node = before
-        return steps[::-1]
+    surely: int | None = None
 
 
-class _Search:
-    def __init__(self, matcher: Matcher, observations: list[Observation]) -> None:
+class Steps:
+    """The matcher's steps, each worked out once: many places share a state."""
+
+    def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
+        self._hidden: dict[tuple[bytes, str], tuple[Move, ...]] = {}
+        self._answers: dict[bytes, tuple[Move, ...]] = {}
+        self._broken: dict[bytes, int] = {}
+
+    def hidden(self, state: bytes, actors: Iterable[str]) -> list[Move]:
+        """What may happen unseen, if these actors may still do something."""
+        found: list[Move] = []
+        for actor in actors:
+            moves = self._hidden.get((state, actor))
+            if moves is None:
+                moves = tuple(m for m in self.matcher.hidden_by(state, actor) if m.state != state)
+                self._hidden[state, actor] = moves
+            found += moves
+        answers = self._answers.get(state)
+        if answers is None:
+            answers = self._answers[state] = tuple(self.matcher.hidden_answers(state))
+        return [*found, *answers]
+
+    def broken(self, state: bytes) -> int:
+        """The clauses broken in a state, as bits."""
+        bits = self._broken.get(state)
+        if bits is None:
+            bits = self._broken[state] = broken_clauses(self.matcher.c, state)
+        return bits
+
+
+class Search:
+    """One search.
+
+    Args:
+        steps: the steps there are.
+        observations: in the order of their intervals.
+        only: look only for an explanation by these faults, and stop at the first; None: for all the cheapest.
+        loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
+    """
+
+    def __init__(
+        self,
+        steps: Steps,
+        observations: list[Observation],
+        *,
+        only: int | None = None,
+        loosened: Loosened | None = None,
+    ) -> None:
+        self.steps = steps
+        self.matcher = steps.matcher
         self.observations = observations
+        self.only = only
+        self.loosened = loosened
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
         self.found = Explained()
+        self.parents: dict[Node, tuple[Node, str, int | None] | None] = {}
         self.kept: dict[tuple[int, bytes], list[Node]] = {}
         self.queue: list[tuple[int, int, int, int, Node]] = []
+        self.aside: list[tuple[int, int, int, int, Node]] = []
+        self.hopeful = True  # hopeless places are still put aside
+        self.limit: int | None = None
         self.unseen = 0  # unseen steps since the last event, of what is being added
-        self.broken: dict[bytes, int] = {}
-        self.of_actor: dict[str, int] = {}
-        for i, observation in enumerate(observations):
-            actor = observation.event.actor
-            self.of_actor[actor] = self.of_actor.get(actor, 0) | 1 << i
+        self.seen: dict[tuple[bytes, int, int], tuple[Move, ...]] = {}
+        self.of_actor = _bits_of_actors(observations) | (loosened.kin if loosened else {})
+        observes = self.matcher.thread.observes
         # Where a durable kind may go unseen, a process may do such a thing after its last line.
-        self.silent = bool(_DURABLE - matcher.thread.observes)
+        self.silent = bool(_DURABLE - observes)
         self.crash = {
             o.event.actor: 1 << i for i, o in enumerate(observations) if isinstance(o.event, Crashed)
         }
+        self.crashes = _bits(observations, Crashed)
+        self.answers = _bits(observations, Answer)
+        self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
+        self.equals_before = _equals_before(observations)
+        self.lifelines = bool(_bits(observations, ResumeFailed) | _bits(observations, ResumeGaveUp))
+        self.owed = self._owed() if "loaded" in observes else {}
+        self.add(Node(0, self.matcher.initial, 0, (), 0), None)
+
+    # ----------------------------------------------------------------------------------------------------------
+    # Places
 
     def add(self, node: Node, parent: tuple[Node, str, int | None] | None) -> None:
         """Keep a place, unless a smaller set of faults led there too."""
@@ -91,16 +170,56 @@ class _Search:
             if less and (other.faults != node.faults or other.broken == node.broken):
                 return
         kept.append(node)
-        self.found.parents[node] = parent
+        self.parents[node] = parent
         explained = (node.done & self.wanted).bit_count()
+        cost = node.faults.bit_count() if self.only is None else 0
         # Those that explain most come first, of them those with fewest unseen steps since the last event, then the
         # newest: a trace that conforms is seen to without a look at every order of what overlaps.
-        heappush(
-            self.queue, (node.faults.bit_count(), -explained, self.unseen, -len(self.found.parents), node)
+        entry = (cost, -explained, self.unseen, -len(self.parents), node)
+        heappush(self.aside if self.hopeful and self.is_hopeless(node) else self.queue, entry)
+
+    def is_hopeless(self, node: Node) -> bool:
+        """Does the trace show a write accepted of a runner whose claim has passed on?
+
+        It has to load again before anything is accepted of it, whatever the faults, and it doesn't.
+        """
+        if not self.owed:
+            return False
+        return any(
+            not node.done >> i & 1 and not loads & ~node.done
+            for p in self.matcher.quotient.superseded(node.state)
+            for i, loads in self.owed.get(p, ())
         )
+
+    def _owed(self) -> dict[int, list[tuple[int, int]]]:
+        """Where an actor's runner is -> its records that are shown, each with the loads that may come before."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for i, observation in enumerate(self.observations):
+            actor = observation.event.actor
+            crew = self.matcher.thread.runners.get(actor, range(0))
+            if not isinstance(observation.event, Recorded) or observation.pending or len(crew) != 1:
+                continue
+            loads = 0
+            for j, other in enumerate(self.observations):
+                if other.event.actor == actor and isinstance(other.event, Loaded):
+                    loads |= 1 << j if self._may_come_before(j, i) else 0
+            found.setdefault(at.run_at(self.matcher.c, crew[0]), []).append((i, loads))
+        return found
+
+    def _may_come_before(self, j: int, i: int) -> bool:
+        """May observation j of an actor come before its observation i?"""
+        if self.loosened is not None:
+            one, two = self.loosened.stage(j), self.loosened.stage(i)
+            if one is not None and two is not None:
+                return not one[0].before[one[1]] >> two[1] & 1
+            if one is not None or two is not None:
+                return True
+        return self.observations[j].low <= self.observations[i].high
 
     def enabled(self, done: int) -> list[int]:
         """The observations that nothing unexplained precedes."""
+        if self.loosened is not None:
+            done = self.loosened.instances(done)
         first_end = math.inf
         found = []
         i = (~done & (done + 1)).bit_length() - 1
@@ -113,48 +232,98 @@ class _Search:
                 first_end = min(first_end, observation.high)
             i += 1
         return [
-            i for i in found if self.observations[i].low < first_end or self.observations[i].high == first_end
+            i
+            for i in found
+            if (self.observations[i].low < first_end or self.observations[i].high == first_end)
+            and not self.equals_before[i] & ~done
         ]
 
-    def live(self, done: int) -> frozenset[str]:
+    def live(self, done: int) -> list[str]:
         """The actors that may do something unseen."""
-        return frozenset(
+        return [
             actor
             for actor, mask in self.of_actor.items()
             if mask & ~done or (self.silent and not self.crash.get(actor, 0))
-        )
+        ]
+
+    # ----------------------------------------------------------------------------------------------------------
+    # Steps
 
     def expand(self, node: Node, unseen: int) -> None:
         """Add all places one step on."""
         self.found.expanded += 1
         self.unseen = 0
+        enabled = self.enabled(node.done)
+        for i in enabled:
+            if self.at_once(node, i):
+                return
         # Last comes first: so that what is tried first is the earliest event, by the first of its readings.
-        for i in reversed(self.enabled(node.done)):
-            for move in reversed(list(self.matcher.seen(node.state, self.observations[i], node.faults))):
-                self.step(node, move.state, move.faults, move.name, i)
+        for i in reversed(enabled):
+            for k in self.takers(node, i):
+                for move in reversed(self.moves(node, k)):
+                    self.step(node, move.state, move.faults, move.name, k)
         self.unseen = unseen + 1
-        for move in self.matcher.hidden(node.state, self.live(node.done)):
-            if move.state != node.state:
-                self.step(node, move.state, move.faults, move.name, None)
+        live = self.live(node.done)
+        if self.loosened is not None:
+            live = self.loosened.distinct(node.done, node.state, live)
+        for move in self.steps.hidden(node.state, live):
+            self.step(node, move.state, move.faults, move.name, None)
 
-    def broken_in(self, state: bytes) -> int:
-        """The clauses broken in a state, as bits."""
-        bits = self.broken.get(state)
-        if bits is None:
-            bits = self.broken[state] = broken_clauses(self.matcher.c, state)
-        return bits
+    def moves(self, node: Node, i: int) -> tuple[Move, ...]:
+        """The steps that an observation may be here."""
+        key = node.state, i, node.faults & LOST_COMMIT
+        found = self.seen.get(key)
+        if found is None:
+            found = self.seen[key] = tuple(
+                self.matcher.seen(node.state, self.observations[i], node.faults & LOST_COMMIT)
+            )
+        return found
+
+    def at_once(self, node: Node, i: int) -> bool:
+        """See to an observation that changes nothing, now or at any other time: no need to look at other orders."""
+        if not self.asserting >> i & 1:
+            return False
+        moves = self.moves(node, i)
+        if len(moves) != 1 or moves[0].state != node.state:
+            return False
+        if self.answers >> i & 1 and self.crashes & ~node.done and moves[0].name == "repeated Deliver":
+            return False  # after a crash the answer may be lost, and this its second delivery
+        self.step(node, node.state, moves[0].faults, moves[0].name, i)
+        return True
+
+    def takers(self, node: Node, i: int) -> list[int]:
+        """The observations that stand for i, by those who may be the one who did it."""
+        stage = self.loosened.stage(i) if self.loosened is not None else None
+        if stage is None or self.loosened is None:
+            return [i]
+        return self.loosened.takers(node.done, node.state, *stage)
 
     def step(self, node: Node, state: bytes, faults: int, name: str, i: int | None) -> None:
-        broken = node.broken | self.broken_in(state)
+        """Add the place that a step leads to."""
+        broken = node.broken | self.steps.broken(state)
         if broken & ~node.broken & _FD and not faults:
             # The code of an effect isn't known: two branches that answer it differently show that a fork deviated.
             faults = FORK_NONDETERMINISM
+        faults |= node.faults
+        if self.only is not None and faults & ~self.only:
+            return
         done = node.done
         if i is not None:
             done |= 1 << i
             if self.matcher.starves(state, self.observations[i]):
                 broken |= _LV
-        self.add(Node(done, state, node.faults | faults, node.unmodelled, broken), (node, name, i))
+            state = self.retired(done, state, self.observations[i].event.actor)
+        if self.loosened is not None:
+            done, state = self.loosened.ordered(done, state)
+        self.add(Node(done, state, faults, node.unmodelled, broken), (node, name, i))
+
+    def retired(self, done: int, state: bytes, actor: str) -> bytes:
+        """The state without what an actor has in hand that does nothing more."""
+        if self.silent or self.lifelines or self.of_actor[actor] & ~done:
+            return state
+        crew = self.matcher.thread.runners.get(actor, range(0))
+        asked = bool(self.answers & ~done) or "answer" not in self.matcher.thread.observes
+        return self.matcher.quotient.retire(state, crew, keep_claims=asked)
 
     def force(self, nodes: list[Node]) -> None:
         """Take what the next observation asserts for the state."""
@@ -163,7 +332,7 @@ class _Search:
             i = min(self.enabled(node.done), key=lambda k: self.observations[k].high)
             observation = self.observations[i]
             state = self.matcher.forced(node.state, observation)
-            broken = node.broken | self.broken_in(state)
+            broken = node.broken | self.steps.broken(state)
             if self.matcher.starves(state, observation):
                 broken |= _LV
             unmodelled = (*node.unmodelled, observation.position)
@@ -171,46 +340,123 @@ class _Search:
                 Node(node.done | 1 << i, state, node.faults, unmodelled, broken), (node, "unmodelled", i)
             )
 
+    # ----------------------------------------------------------------------------------------------------------
+    # The search
+
+    def run(self, budget: int) -> bool:
+        """Search on.  True: it is finished, and `found` has what there is; False: the budget is used up.
+
+        Args:
+            budget: how many places may have been expanded in all.
+        """
+        found = self.found
+        while True:
+            while self.queue and (self.limit is None or self.queue[0][0] <= self.limit):
+                cost, _, unseen, _, node = self.queue[0]
+                if cost and not found.stuck:
+                    self.look_further(budget)
+                if node.done & self.wanted == self.wanted:
+                    heappop(self.queue)
+                    found.goals.append(node)
+                    self.limit = cost
+                    if self.only is not None or not (node.faults or node.unmodelled or node.broken):
+                        found.goals = [node]
+                        return self.finish()
+                    continue
+                if found.expanded >= budget:
+                    return False
+                heappop(self.queue)
+                self.expand(node, unseen)
+            if found.goals:
+                fewest = min((len(n.unmodelled), n.faults.bit_count()) for n in found.goals)
+                found.goals = [n for n in found.goals if (len(n.unmodelled), n.faults.bit_count()) == fewest]
+                return self.finish()
+            if self.only is not None or self.loosened is not None:
+                return self.finish()
+            if not found.stuck:
+                self.look_further(budget)
+            if self.aside:
+                self.hopeful = False
+                for entry in self.aside:
+                    heappush(self.queue, entry)
+                self.aside = []
+                continue
+            self.force(self.furthest(faultless=False))
+
+    def finish(self) -> bool:
+        """Write down what is to be known of a search that is over."""
+        goals = self.found.goals
+        chosen = goals[:_WAYS]
+        for bit in range(len(ALL_CLAUSES)):
+            chosen += [goal for goal in goals if goal.broken >> bit & 1][:_WAYS]
+        self.found.ways = {goal: self.way(goal) for goal in chosen}
+        return True
+
+    def look_further(self, budget: int) -> None:
+        """See how far the reference gets, without hope that it gets to the end."""
+        if self.only is None and self.loosened is None:
+            last = min(budget, self.found.expanded + _PAST_HOPE)
+            while self.aside and self.aside[0][0] == 0 and self.found.expanded < last:
+                _, _, unseen, _, node = heappop(self.aside)
+                self.expand(node, unseen)
+        self.found.stuck = self.furthest(faultless=True)
+
     def furthest(self, faultless: bool) -> list[Node]:
         """The places that explain most observations (of those without any fault)."""
-        nodes = [n for n in self.found.parents if not faultless or not (n.faults or n.unmodelled)]
+        nodes = [n for n in self.parents if not faultless or not (n.faults or n.unmodelled)]
         most = max((n.done & self.wanted).bit_count() for n in nodes)
         best = [n for n in nodes if (n.done & self.wanted).bit_count() == most]
         return sorted(best, key=lambda n: (n.faults.bit_count(), len(n.unmodelled), n.done, n.state))
 
+    def way(self, node: Node) -> Way:
+        """The steps that lead to a place."""
+        steps = []
+        while (parent := self.parents[node]) is not None:
+            before, name, index = parent
+            steps.append((node, name, index))
+            node = before
+        return steps[::-1]
 
-def explain(matcher: Matcher, observations: list[Observation], budget: int) -> Explained:
-    """The cheapest explanations of a thread's observations.
 
-    Args:
-        matcher: the steps.
-        observations: in the order of their intervals.
-        budget: how many places may be expanded; beyond it there is no answer.
+def _bits(observations: list[Observation], kind: type) -> int:
+    return sum(1 << i for i, o in enumerate(observations) if isinstance(o.event, kind))
+
+
+def _bits_of_actors(observations: list[Observation]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for i, observation in enumerate(observations):
+        actor = observation.event.actor
+        found[actor] = found.get(actor, 0) | 1 << i
+    return found
+
+
+def _asserts(observation: Observation) -> bool:
+    """Is it one that may change nothing, and then never does?"""
+    event = observation.event
+    if isinstance(event, Refused):
+        return event.what in ("load", "delivery")
+    return isinstance(event, StoreRead | Completed | Failed) or (
+        isinstance(event, Answer) and not observation.pending
+    )
+
+
+def _equals_before(observations: list[Observation]) -> list[int]:
+    """For each answer those that say the same and come first: begun before it, and ended before it.
+
+    Nothing is bound to who gave it, so that of two such the first may always be taken for the first.
     """
-    search = _Search(matcher, observations)
-    found = search.found
-    search.add(Node(0, matcher.initial, 0, (), 0), None)
-    limit: int | None = None
-    while True:
-        while search.queue and (limit is None or search.queue[0][0] <= limit):
-            cost, _, unseen, _, node = heappop(search.queue)
-            if cost and not found.stuck:
-                found.stuck = search.furthest(faultless=True)
-            if node.done & search.wanted == search.wanted:
-                found.goals.append(node)
-                limit = cost
-                if not (node.faults or node.unmodelled or node.broken):
-                    found.goals = [node]
-                    return found
-                continue
-            if found.expanded >= budget:
-                found.goals.clear()
-                return found
-            search.expand(node, unseen)
-        if not found.stuck:
-            found.stuck = search.furthest(faultless=True)
-        if found.goals:
-            fewest = min((len(n.unmodelled), n.faults.bit_count()) for n in found.goals)
-            found.goals = [n for n in found.goals if (len(n.unmodelled), n.faults.bit_count()) == fewest]
-            return found
-        search.force(search.furthest(faultless=False))
+    found = []
+    for i, one in enumerate(observations):
+        bits = 0
+        if isinstance(one.event, Answer):
+            for j, other in enumerate(observations[:i]):
+                if isinstance(other.event, Answer) and _says(other) == _says(one) and other.high <= one.high:
+                    bits |= 1 << j
+        found.append(bits)
+    return found
+
+
+def _says(observation: Observation) -> tuple[object, ...]:
+    event = observation.event
+    assert isinstance(event, Answer)
+    return (event.branch, event.gate, event.delivery, event.value, event.accepted, observation.pending)

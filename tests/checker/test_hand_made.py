@@ -427,7 +427,6 @@ def test_three_racers(tmp_path: Path) -> None:
     assert found.explanations == (("check_then_claim", "unkeyed_effect"),)
 
 
-@pytest.mark.xfail(strict=True, reason="an actor is one runner, which has one outcome in hand at a time")
 def test_unordered_steps_of_one_process_may_interleave(tmp_path: Path) -> None:
     script = Script(unit("u1", effect("a"), effect("b")))
     script.load("p1", 0)

@@ -1,0 +1,73 @@
+"""How a thread is explained: by a search of it as it is, or where that would take too long, by way of its twins."""
+
+from __future__ import annotations
+
+from trace_check.matching import Matcher
+from trace_check.search import Explained, Search, Steps
+from trace_check.symmetry import Loosened, loosen
+
+__all__ = ["explain"]
+
+_FIRST_LOOK = 1_000
+"""Places that are looked at before twins are made use of."""
+
+
+def explain(matcher: Matcher, budget: int) -> Explained:
+    """The cheapest explanations of a thread.
+
+    Args:
+        matcher: the steps of the thread.
+        budget: how many places may be expanded; beyond it there is no answer, and no goal.
+    """
+    steps = Steps(matcher)
+    search = Search(steps, matcher.thread.observations)
+    if search.run(min(_FIRST_LOOK, budget)):
+        return search.found
+    spent = 0
+    loosened = loosen(matcher.thread)
+    if loosened is not None:
+        found, spent = _by_twins(steps, search, loosened, budget - search.found.expanded)
+        if found is not None:
+            return found
+    if not search.run(budget - spent):
+        search.found.goals.clear()
+    search.found.expanded += spent
+    return search.found
+
+
+def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> tuple[Explained | None, int]:
+    """Which faults may explain the thread is found with its twins interchangeable; whether they do, in the thread itself.
+
+    None: that wasn't to be found out this way.  The number is that of the places expanded.
+    """
+    observations = steps.matcher.thread.observations
+    loose = Search(steps, loosened.observations, loosened=loosened)
+    finished = loose.run(budget // 2)
+    spent = loose.found.expanded
+    if not finished or not loose.found.goals:
+        return None, spent
+    result = Explained()
+    for faults in sorted({goal.faults for goal in loose.found.goals}):
+        dive = Search(steps, observations, only=faults)
+        finished = dive.run(budget - spent)
+        spent += dive.found.expanded
+        if not finished:
+            return None, spent
+        result.goals += dive.found.goals
+        result.ways |= dive.found.ways
+    if not result.goals:
+        return None, spent
+    confirmed = {goal.faults for goal in result.goals}
+    result.surely = -1
+    for goal in loose.found.goals:
+        if goal.faults in confirmed:
+            result.surely &= goal.broken
+    if any(result.goals[0].faults or goal.broken for goal in result.goals):
+        result.stuck = search.found.stuck
+        if not result.stuck:
+            without = Search(steps, observations, only=0)
+            without.run(max(0, budget - spent))
+            spent += without.found.expanded
+            result.stuck = without.found.stuck or without.furthest(faultless=True)
+    result.expanded = search.found.expanded + spent
+    return result, spent

@@ -1,0 +1,97 @@
+"""States that no event can ever tell apart are kept as one.
+
+* Of a gate's epochs only one thing matters: is a runner's the current one, an older one, or none?
+* A clause asks of claims and of firings whether there was one, and whether there were two; not for more.
+* Runners of one crew are interchangeable.
+* What a process that does nothing more has in hand is nobody's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pymodel.resume import reading as at
+from pymodel.resume.actions import go_idle
+from pymodel.resume.layout import Config
+from trace_check.crews import Crews
+
+__all__ = ["Quotient"]
+
+_TWICE = 2
+
+
+class Quotient:
+    """Picks one state of all that are alike.
+
+    Args:
+        c: the configuration.
+        crews: the runners of each actor.
+    """
+
+    def __init__(self, c: Config, crews: Crews) -> None:
+        self.c = c
+        self._crews = crews
+        branches = range(1, c.B + 1)
+        self._gates = [(at.gate_at(c, b, g), b, u) for b in branches for u, g in enumerate(c.gate_in) if g]
+        self._applied = [
+            at.world_at(c, b, x) + at.APPLIED
+            for b in branches
+            for x in range(1, c.S + 1)
+            if c.kind[x] == at.EFFECT
+        ]
+
+    def of(self, t: bytes | bytearray) -> bytes:
+        """The state that stands for t and all that are like it."""
+        t = bytearray(t)
+        t[at.CRASHES] = t[at.EXPIRIES] = t[at.INVALID] = 0
+        for k, b, u in self._gates:
+            if t[k + at.GATE_CLAIMS] > _TWICE:
+                t[k + at.GATE_CLAIMS] = _TWICE
+            if t[k + at.GATE_EPOCH] >= _TWICE:
+                self._number_epochs(t, k, b, u)
+        for w in self._applied:
+            if t[w] > _TWICE:
+                t[w] = _TWICE
+        return self._crews.sort(bytes(t))
+
+    def _number_epochs(self, t: bytearray, k: int, b: int, u: int) -> None:
+        """Older epochs become 1 and the current one 2; where no runner has an older one, the current is 1."""
+        c, current = self.c, t[k + at.GATE_EPOCH]
+        holders = [
+            p + at.EPOCH
+            for p in range(at.RUNS, at.RUNS + c.R * at.RUN_WIDTH, at.RUN_WIDTH)
+            if t[p + at.EPOCH] and t[p + at.BRANCH] == b and t[p + at.UNIT] == u
+        ]
+        newest = 2 if any(t[e] != current for e in holders) else 1
+        for e in holders:
+            t[e] = newest if t[e] == current else 1
+        t[k + at.GATE_EPOCH] = newest
+
+    def superseded(self, s: bytes) -> list[int]:
+        """Offsets of the runners whose claim has passed on to somebody else."""
+        c = self.c
+        found = []
+        for k, b, u in self._gates:
+            if s[k + at.GATE_EPOCH] >= _TWICE:
+                found += [
+                    p
+                    for p in range(at.RUNS, at.RUNS + c.R * at.RUN_WIDTH, at.RUN_WIDTH)
+                    if s[p + at.EPOCH] == 1 and s[p + at.BRANCH] == b and s[p + at.UNIT] == u
+                ]
+        return found
+
+    def retire(self, s: bytes, runners: Iterable[int], keep_claims: bool) -> bytes:
+        """The same without what these runners have in hand.
+
+        Args:
+            s: the state.
+            runners: those that do nothing more.
+            keep_claims: whether somebody may still ask if a claim has an owner.
+        """
+        t: bytearray | None = None
+        for r in runners:
+            p = at.run_at(self.c, r)
+            if s[p + at.PHASE] != at.IDLE and not (keep_claims and s[p + at.EPOCH]):
+                t = t or bytearray(s)
+                go_idle(self.c, t, r)
+        return s if t is None else self.of(t)

@@ -1,0 +1,221 @@
+"""Processes that a trace tells apart by nothing but when they did the same things.
+
+k racers at a gate have k! orders, nearly all of which come to the same.  Here a thread's observations are loosened so
+that the racers are interchangeable: who of them does a thing first doesn't matter, only how many have done it by when.
+Every order that the trace allows is among those of the loosened thread, so what doesn't explain the loosened thread
+doesn't explain the trace either.  What does may still not, and has to be looked for in the trace itself.
+
+Where k processes do the same n-th thing within intervals of their own, the c-th of them to do it does so after the
+c-th of their begins and before the c-th of their ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from pymodel.resume import reading as at
+from trace_check.events import (
+    Committed,
+    Computed,
+    Crashed,
+    EffectFired,
+    GatePassed,
+    Loaded,
+    MemoUsed,
+    Parked,
+    Recorded,
+    Refused,
+    ResumeFailed,
+    ResumeGaveUp,
+)
+from trace_check.observations import Observation, Thread
+
+__all__ = ["Loosened", "Twins", "loosen"]
+
+_OF_RUNNERS = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Committed, Crashed)
+_BY_RUNNERS = ("gate", "record", "commit", "outcome")
+_WHO_AND_WHEN = frozenset(
+    {"seq", "t", "actor", "op", "phase", "inferred", "key", "checkpoint", "parent", "error"}
+)
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Actors that do the same things.
+
+    Attributes:
+        runners: their runners, one each.
+        stages: for each thing they do, whose observation it is by index: that of the actor with the same place in
+            `runners`.  Once loosened, the c-th of them holds the interval in which the c-th actor to do it does so.
+        before: for each stage the stages that all of them have behind them then, as bits.
+    """
+
+    runners: tuple[int, ...]
+    stages: tuple[tuple[int, ...], ...]
+    before: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Loosened:
+    """The observations of a thread, loosened, and those who are interchangeable in it.
+
+    Attributes:
+        observations: in the order of their intervals.
+        twins: the classes of interchangeable actors.
+        places: for each of these actors, which class it is of and its place there.
+        kin: for each of these actors its observations, and those of its like that are bound to nobody, as bits.
+    """
+
+    observations: list[Observation]
+    twins: tuple[Twins, ...]
+    places: dict[str, tuple[int, int]]
+    kin: dict[str, int]
+
+    def instances(self, done: int) -> int:
+        """From who has done what to how many have done it: the first so many of each stage."""
+        for twins in self.twins:
+            for stage in twins.stages:
+                count = sum(done >> i & 1 for i in stage)
+                for place, i in enumerate(stage):
+                    done = done | 1 << i if place < count else done & ~(1 << i)
+        return done
+
+    def stage(self, i: int) -> tuple[Twins, int] | None:
+        """Whose an observation is: the class, and the number of the stage."""
+        for twins in self.twins:
+            for n, stage in enumerate(twins.stages):
+                if i in stage:
+                    return twins, n
+        return None
+
+    def takers(self, done: int, state: bytes, twins: Twins, n: int) -> list[int]:
+        """The observations by which somebody may do the n-th thing now: one of each kind of actors."""
+        found: dict[tuple[int, bytes], int] = {}
+        for place, r in enumerate(twins.runners):
+            did = _did(done, twins, place)
+            if not did >> n & 1 and twins.before[n] & ~did == 0:
+                found.setdefault((did, _run(state, r)), twins.stages[n][place])
+        return list(found.values())
+
+    def distinct(self, done: int, state: bytes, actors: list[str]) -> list[str]:
+        """These actors, but of those in one role one only."""
+        found: list[str] = []
+        roles: set[tuple[int, int, bytes]] = set()
+        for actor in actors:
+            if actor in self.places:
+                number, place = self.places[actor]
+                twins = self.twins[number]
+                role = (number, _did(done, twins, place), _run(state, twins.runners[place]))
+                if role in roles:
+                    continue
+                roles.add(role)
+            found.append(actor)
+        return found
+
+    def ordered(self, done: int, state: bytes) -> tuple[int, bytes]:
+        """The place that stands for all in which the same actors have changed roles."""
+        for twins in self.twins:
+            roles = [(_did(done, twins, place), _run(state, r)) for place, r in enumerate(twins.runners)]
+            wanted = sorted(roles)
+            if roles == wanted:
+                continue
+            t = bytearray(state)
+            for place, (r, (did, run)) in enumerate(zip(twins.runners, wanted, strict=True)):
+                p = at.RUNS + (r - 1) * at.RUN_WIDTH
+                t[p : p + at.RUN_WIDTH] = run
+                for n, stage in enumerate(twins.stages):
+                    bit = 1 << stage[place]
+                    done = done | bit if did >> n & 1 else done & ~bit
+            state = bytes(t)
+        return done, state
+
+
+def _run(state: bytes, r: int) -> bytes:
+    p = at.RUNS + (r - 1) * at.RUN_WIDTH
+    return state[p : p + at.RUN_WIDTH]
+
+
+def _did(done: int, twins: Twins, place: int) -> int:
+    """The stages that the actor at this place has behind it, as bits."""
+    return sum(1 << n for n, stage in enumerate(twins.stages) if done >> stage[place] & 1)
+
+
+def loosen(thread: Thread) -> Loosened | None:
+    """A thread with its twins interchangeable; None where there are none.
+
+    There are none either where the trace asks who is still alive.
+    """
+    observations = thread.observations
+    if any(isinstance(o.event, ResumeFailed | ResumeGaveUp) for o in observations):
+        return None
+    own: dict[str, list[int]] = {}
+    loose: dict[str, list[int]] = {}
+    for i in sorted(range(len(observations)), key=lambda i: observations[i].position):
+        observation = observations[i]
+        actor = observation.event.actor
+        kept = own if _is_bound(observation) and len(thread.runners.get(actor, ())) == 1 else loose
+        kept.setdefault(actor, []).append(i)
+    classes: dict[tuple[object, ...], list[str]] = {}
+    for actor, indices in own.items():
+        classes.setdefault(tuple(_content(observations[i]) for i in indices), []).append(actor)
+    groups = [actors for actors in classes.values() if len(actors) > 1]
+    if not groups:
+        return None
+    return _loosened(thread, observations, own, loose, groups)
+
+
+def _loosened(
+    thread: Thread,
+    observations: list[Observation],
+    own: dict[str, list[int]],
+    loose: dict[str, list[int]],
+    groups: list[list[str]],
+) -> Loosened:
+    changed = list(observations)
+    for actors in groups:
+        for stage in zip(*(own[actor] for actor in actors), strict=True):
+            lows = sorted(observations[i].low for i in stage)
+            highs = sorted(observations[i].high for i in stage)
+            for i, low, high in zip(stage, lows, highs, strict=True):
+                changed[i] = replace(observations[i], low=low, high=high)
+    order = sorted(range(len(changed)), key=lambda i: (changed[i].low, changed[i].high))
+    index = {old: new for new, old in enumerate(order)}
+    twins, kin = [], {}
+    for actors in groups:
+        stages = tuple(
+            tuple(index[i] for i in stage) for stage in zip(*(own[actor] for actor in actors), strict=True)
+        )
+        before = tuple(
+            sum(
+                1 << m
+                for m in range(len(stages))
+                if all(observations[own[a][m]].high < observations[own[a][n]].low for a in actors)
+            )
+            for n in range(len(stages))
+        )
+        runners = tuple(thread.runners[actor][0] for actor in actors)
+        twins.append(Twins(runners, stages, before))
+        shared = sum(1 << index[i] for actor in actors for i in loose.get(actor, []))
+        for place, actor in enumerate(actors):
+            kin[actor] = shared | sum(1 << stage[place] for stage in stages)
+    places = {
+        actor: (number, place) for number, actors in enumerate(groups) for place, actor in enumerate(actors)
+    }
+    return Loosened([changed[i] for i in order], tuple(twins), places, kin)
+
+
+def _is_bound(observation: Observation) -> bool:
+    """Is it something that one particular runner does?"""
+    event = observation.event
+    if isinstance(event, Refused):
+        return event.what in _BY_RUNNERS
+    return isinstance(event, _OF_RUNNERS)
+
+
+def _content(observation: Observation) -> tuple[object, ...]:
+    """What an observation says, but for who did it and when."""
+    said = msgspec.structs.asdict(observation.event)
+    fields = tuple((name, repr(said[name])) for name in sorted(said.keys() - _WHO_AND_WHEN))
+    return observation.kind, observation.pending, fields
