@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 
-.PHONY: check-bounds test lint bench traces setup clean
+.PHONY: check-bounds test lint bench pluscal traces setup clean
 
 # Reruns every search with both engines and writes results/bounds.json and results/bounds.png.
 check-bounds: $(READY)
@@ -27,6 +27,10 @@ lint: $(READY_TO_TEST)
 # Times the mirror beside TLC on the largest model.
 bench: $(READY)
 	$(BIN)/resume-contract bench --write results
+
+# Translates the PlusCal algorithms afresh, runs their models with both engines, and writes results/claim-gate.*.
+pluscal: $(READY)
+	$(BIN)/resume-contract pluscal --write results
 
 # Records the traces again, with real processes that are killed.
 traces: $(READY_TO_TEST)

@@ -5,6 +5,7 @@ A record: the overflow code, the globals, the two lone processes' places, then t
 
 # Compiled by numba, which infers the types; guards are nested in the order of the PlusCal.
 # mypy: allow-untyped-defs, allow-untyped-calls
+# ruff: noqa: SIM110
 
 from __future__ import annotations
 

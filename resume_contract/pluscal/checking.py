@@ -61,7 +61,7 @@ class PlusCalReport:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As in ``docs/json.md``."""
+        """As in ``docs/pluscal.md``."""
         return {
             "version": FORMAT_VERSION,
             "translations": self.translations,
@@ -100,7 +100,7 @@ def check(
         if not translations[name]:
             differences.append(
                 f"{file}: the translation is not that of the algorithm:"
-                f" python -m tlc_runner translate {file} makes it anew"
+                f" python -m tlc_runner translate --in-place {file} makes it anew"
             )
     runs: list[Run] = []
     for model in models:

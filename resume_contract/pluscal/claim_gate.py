@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class GateRow:
         firing: the most racers on whose passage of the gate the effect fires.
         applied: the most applications at a sink without keys.
         consume_once: does at most one racer's passage fire, always?
-        live: is every answered gate consumed in the end?
+        live: is every answered gate consumed in the end?  None: not judged at this k.
         depth: of the shortest behaviour in which a second passage fires; None: there is none.
         judges_of_live: the engines that judged `live`.
     """
@@ -61,7 +61,7 @@ class GateRow:
     firing: int
     applied: int
     consume_once: bool
-    live: bool
+    live: bool | None
     depth: int | None
     judges_of_live: tuple[str, ...]
 
@@ -98,7 +98,8 @@ def gate_rows(manifest: Manifest, runs: Iterable[Run]) -> list[GateRow]:
 
 
 def _row(constants: dict[str, Any], runs: list[Run]) -> GateRow:
-    run = next(run for run in runs if "Consumed" in run.judged)
+    judges = [run for run in runs if "Consumed" in run.judged]
+    run = (judges or runs)[0]
     return GateRow(
         variant=constants["Variant"],
         k=constants["K"],
@@ -108,9 +109,9 @@ def _row(constants: dict[str, Any], runs: list[Run]) -> GateRow:
         firing=run.most["Firing"],
         applied=run.most["Applied"],
         consume_once="ConsumeOnce" not in run.fails,
-        live="Consumed" not in run.fails,
+        live="Consumed" not in run.fails if judges else None,
         depth=run.fails.get("ConsumeOnce"),
-        judges_of_live=tuple(run.engine for run in runs if "Consumed" in run.judged),
+        judges_of_live=tuple(run.engine for run in judges),
     )
 
 
@@ -153,10 +154,10 @@ def markdown(rows: Sequence[GateRow], versions: dict[str, str]) -> str:
         "# k racers at one parked interrupt",
         "",
         "How many effects can fire for one answer: the greatest numbers in any reachable state of",
-        f"`specs/pluscal/ClaimGate.tla`, by TLC {versions['tlc']} and by the mirror, which agree. Each cell has two numbers:",
-        "the racers on whose own passage of the gate the effect fires (who takes a claim over fires on the passage of",
-        "whoever inserted it), and how often the effect is applied at a sink that knows no keys. A keyed sink applies it",
-        "once in every row.",
+        f"`specs/pluscal/ClaimGate.tla`, by TLC {versions['tlc']} and by the mirror, which agree.",
+        "Each cell has two numbers: the racers on whose own passage of the gate the effect fires (who takes a claim over",
+        "fires on the passage of whoever inserted it), and how often the effect is applied at a sink that knows no keys.",
+        "A keyed sink applies it once in every row.",
         "",
         "| claim | deaths | take-over | expiries under a living owner | "
         + " | ".join(f"k = {k}" for k in sizes)
@@ -166,7 +167,8 @@ def markdown(rows: Sequence[GateRow], versions: dict[str, str]) -> str:
     for (variant, crashes, take_over, expiries), by_k in cases.items():
         cells = [f"{by_k[k].firing} / {by_k[k].applied}" if k in by_k else "" for k in sizes]
         parts = [_VARIANTS[variant], crashes, _yes(take_over), expiries, *cells]
-        parts += [_all(row.consume_once for row in by_k.values()), _all(row.live for row in by_k.values())]
+        parts += [_all({k: row.consume_once for k, row in by_k.items()})]
+        parts += [_all({k: row.live for k, row in by_k.items()})]
         lines.append(f"| {' | '.join(map(str, parts))} |")
     lines += ["", *_says(rows), ""]
     return "\n".join(lines)
@@ -186,8 +188,11 @@ def _says(rows: Sequence[GateRow]) -> list[str]:
     if once - never == {"read_path"} and never == set(_VARIANTS) - {"read_path"}:
         found.append("- Only the atomic insert on the read path is consume-once, and it is with deaths, too.")
     crashing = [row for row in rows if row.crashes]
-    both = {(row.variant, row.take_over) for row in crashing if row.consume_once and row.live}
-    if both == {("read_path", True)}:
+    fine = {(row.variant, row.take_over) for row in crashing if row.consume_once and row.live}
+    wrong = {(row.variant, row.take_over) for row in crashing if not row.consume_once or row.live is False}
+    if fine - wrong == {("read_path", True)} and wrong | fine == {
+        (row.variant, row.take_over) for row in crashing
+    }:
         found.append(
             "- Where a racer can die, only that one with take-over is consume-once and live. Without take-over the claim"
             " of the dead stays, and nobody consumes the answer."
@@ -195,8 +200,8 @@ def _says(rows: Sequence[GateRow]) -> list[str]:
     twice = [row for row in rows if row.consume_once and row.applied > 1]
     if twice:
         found.append(
-            "- Who takes over cannot know whether its predecessor fired. So even then a sink without keys can see an effect"
-            " more than once: take-over wants a keyed sink."
+            "- Who takes over cannot know whether its predecessor fired. So even then a sink without keys can see an"
+            " effect more than once: take-over wants a keyed sink."
         )
     others = [_case(row) for row in crashing if row.live and not row.consume_once]
     if others:
@@ -212,6 +217,10 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _all(values: Iterable[bool]) -> str:
-    seen = set(values)
-    return _yes(seen.pop()) if len(seen) == 1 else "for some k"
+def _all(by_k: Mapping[int, bool | None]) -> str:
+    """Yes or no, and up to which k that was judged if not for all."""
+    judged = {k: value for k, value in by_k.items() if value is not None}
+    if len(set(judged.values())) != 1:
+        return "for some k"
+    answer = _yes(judged[max(judged)])
+    return answer if len(judged) == len(by_k) else f"{answer} (k ≤ {max(judged)})"

@@ -38,11 +38,12 @@ def with_constants(path: Path, text: str, replaced: Mapping[str, Constant]) -> s
         pattern = re.compile(
             rf'^(\s*(?:CONSTANTS?\s+)?{name}[ \t]*=[ \t]*)(\{{[^}}\n]*\}}|"[^"\n]*"|\S+)', re.M
         )
-        text, count = pattern.subn(lambda match, value=value: match[1] + tla_value(value), text)
-        if count != 1:
+        found = list(pattern.finditer(text))
+        if len(found) != 1:
             raise ResumeContractError(
-                f"{path}: {name} is assigned {count} times at the beginning of a line, not once: write {name} = …"
+                f"{path}: {len(found)} lines begin with {name} = …, which is to be replaced: write one such line"
             )
+        text = text[: found[0].start(2)] + tla_value(value) + text[found[0].end(2) :]
     return text
 
 

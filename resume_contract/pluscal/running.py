@@ -21,7 +21,7 @@ from tlc_runner import Outcome, TLCResult, run_tlc
 
 __all__ = ["MAX_PLAIN", "Run", "run_mirror", "run_model", "run_with_tlc"]
 
-MAX_PLAIN = 6000
+MAX_PLAIN = 10_000
 """Up to so many expected states the mirror is run uncompiled, and judges temporal properties."""
 
 QUICK = 20_000
@@ -68,7 +68,7 @@ class Run:
         return not self.message
 
     def to_json(self) -> dict[str, Any]:
-        """The run as in ``docs/json.md``."""
+        """The run as in ``docs/pluscal.md``."""
         return {
             "model": self.model,
             "engine": self.engine,
