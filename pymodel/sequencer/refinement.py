@@ -4,6 +4,7 @@
 ``Sequencer.tla``, and looks whether a transition of the one is a transition of the other, or none.
 """
 
+# mypy: allow-untyped-calls
 from __future__ import annotations
 
 from collections import Counter

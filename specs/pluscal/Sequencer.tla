@@ -630,8 +630,9 @@ RefinesNext == [][R!Next]_(R!vars)
 Refinement == RefinesInit /\ RefinesNext
 
 (* R!Fairness, with the three conditions under which its actions are        *)
-(* enabled written out, as TLC can't evaluate ENABLED through a mapping.    *)
-(* MCSequencerEnabled has TLC check that they are those conditions.         *)
+(* enabled written out, so that nothing rests on how TLC evaluates ENABLED  *)
+(* through a mapping (in an invariant, 2.15 fails to).  MCSequencerEnabled  *)
+(* has TLC check, in ResumeContract itself, that they are the conditions.   *)
 CanArrive(x) ==
   \E r \in Runners : runOf[r].phase = "idle" /\ R!Running(1)
                      /\ x \in R!Arrivals(ledgerOf[1], 1, R!UnitAfter(1, Len(log)), 0)

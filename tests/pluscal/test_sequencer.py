@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from pymodel.engine import ModelError, explore, state_graph
+from pymodel import sequencer
+from pymodel.constants import Constant
+from pymodel.engine import ModelError, explore
+from pymodel.liveness import fair_trap
+from pymodel.plain_search import search_plainly
 from pymodel.resume.program import PROGRAMS, Program, Step
 from pymodel.sequencer import reading as at
-from pymodel.sequencer.judging import SITUATIONS
 from pymodel.sequencer.model import Bounds, build
 from pymodel.sequencer.refinement import Refinement, check_refinement
 from pymodel.sequencer.steps import LABELS
-from tlc_runner import Outcome, TLCResult, is_translation_current, run_tlc
-from tlc_runner import state_graph as tlc_state_graph
-
-SPECS = Path(__file__).resolve().parents[2] / "specs"
-PLUSCAL = SPECS / "pluscal"
-MC = PLUSCAL / "MCSequencer.tla"
+from resume_contract.pluscal.configuration import constants_of, with_constants
+from resume_contract.pluscal.manifest import MANIFEST, Manifest
+from resume_contract.pluscal.running import run_mirror
+from tlc_runner import Outcome, TLCResult, run_tlc, state_graph, translate
 
 LINEAR = Bounds(runners=2, answers=2, crashes=1, overruns=1)
 SANDWICH = Bounds(runners=2, answers=1, crashes=1, overruns=1)
-LIVE = Bounds(runners=2, answers=1, crashes=1, overruns=1)
+GATED = Bounds(runners=2, answers=1, crashes=1, overruns=1)
 # distinct, generated, depth
 LINEAR_SIZE = (7726, 18705, 38)
 SANDWICH_SIZE = (4712, 11921, 38)
-LIVE_SIZE = (1625, 3943, 27)
+LIVE_SIZE = (435, 1043, 21)
 
 # Everything that the contract can do without forks and invalid outcomes.
 ACTIONS = {
@@ -37,130 +38,136 @@ ACTIONS = {
     *("Deliver", "Expire", "Crash"),
 }
 
-
-def tlc(name: str, module: Path = MC) -> TLCResult:
-    return run_tlc(
-        module,
-        PLUSCAL / f"{name}.cfg",
-        module_path=[SPECS / "tla"],
-        java_args=("-XX:TieredStopAtLevel=1",),
-        timeout=300,
-    )
+PLUSCAL = MANIFEST.parent
+MC = PLUSCAL / "MCSequencer.tla"
+LIBRARY = PLUSCAL.parent / "tla"
 
 
-def size(result: TLCResult) -> tuple[int | None, int | None, int | None]:
-    return result.distinct, result.generated, result.depth
+def tlc(cfg: Path, module: Path = MC) -> TLCResult:
+    return run_tlc(module, cfg, module_path=[LIBRARY], java_args=("-XX:TieredStopAtLevel=1",), timeout=300)
+
+
+def size(found: Any) -> tuple[int | None, int | None, int | None]:
+    return found.distinct, found.generated, found.depth
 
 
 # ---------------------------------------------------------------------------------------------------------
-# TLC
+# TLC.  `resume-contract pluscal Sequencer` runs all models, at their full size.
 
 
 def test_the_translation_is_a_fresh_one() -> None:
-    assert is_translation_current(PLUSCAL / "Sequencer.tla")
+    file = PLUSCAL / "Sequencer.tla"
+    assert translate(file).encode() == file.read_bytes()
 
 
-def test_tlc_finds_that_it_refines_the_contract() -> None:
-    result = tlc("MCSequencer_sandwich")
-    assert (result.outcome, result.message) == (Outcome.SUCCESS, result.message)
-    assert size(result) == SANDWICH_SIZE
+def smaller(folder: Path, name: str, **constants: int) -> Path:
+    """A configuration with other values for some constants."""
+    source = PLUSCAL / name
+    path = folder / name
+    path.write_text(with_constants(source, source.read_text(encoding="utf-8"), constants), encoding="utf-8")
+    return path
 
 
-@pytest.mark.slow
-def test_tlc_finds_that_it_refines_the_contract_on_a_linear_program() -> None:
-    result = tlc("MCSequencer_linear")
+def test_tlc_finds_that_it_refines_the_contract(tmp_path: Path) -> None:
+    result = tlc(smaller(tmp_path, "MCSequencer_sandwich.cfg", MaxCrashes=0))
     assert result.outcome is Outcome.SUCCESS, result.message
-    assert size(result) == LINEAR_SIZE
+    assert size(result) == (861, 1880, 32)
 
 
-@pytest.mark.slow
-def test_tlc_finds_the_fairness_of_the_contract_and_liveness() -> None:
-    result = tlc("MCSequencer_live")
+def test_tlc_finds_that_a_wrong_one_does_not_refine() -> None:
+    result = tlc(PLUSCAL / "MCSequencer_blind-claim.cfg")
+    assert result.outcome is Outcome.ACTION_PROPERTY_VIOLATED, result.message
+    assert result.property == "RefinesNext"  # the part of Refinement that is about steps
+    assert [state.action for state in result.trace[-2:]] == ["Insert", "Insert"]
+    assert len(result.trace) == 11
+
+
+def test_tlc_finds_the_fairness_of_the_contract_and_liveness(tmp_path: Path) -> None:
+    result = tlc(smaller(tmp_path, "MCSequencer_live.cfg", MaxOverruns=0))
     assert result.outcome is Outcome.SUCCESS, result.message
     assert size(result) == LIVE_SIZE
 
 
-@pytest.mark.slow
+def test_tlc_misses_the_fairness_of_the_contract_where_a_dead_claim_stays() -> None:
+    result = tlc(PLUSCAL / "MCSequencer_unfair-clock.cfg")
+    assert (result.outcome, result.property) == (Outcome.LIVENESS_VIOLATED, "FairExpiry")
+
+
 def test_the_conditions_of_fairness_are_those_of_enabled() -> None:
-    result = tlc("MCSequencerEnabled", PLUSCAL / "MCSequencerEnabled.tla")
+    result = tlc(PLUSCAL / "MCSequencerEnabled.cfg", PLUSCAL / "MCSequencerEnabled.tla")
     assert result.outcome is Outcome.SUCCESS, result.message
-
-
-@pytest.mark.parametrize(
-    ("cfg", "action", "change"),
-    [
-        ("MCSequencer_blind-claim", "Insert", lambda before, after: claims(before, after)),
-        ("MCSequencer_attempt-keys", "Send", lambda before, after: keys(before, after)),
-    ],
-)
-def test_tlc_finds_that_a_wrong_one_does_not_refine(cfg: str, action: str, change: Any) -> None:
-    result = tlc(cfg)
-    assert result.outcome is Outcome.ACTION_PROPERTY_VIOLATED, result.message
-    assert result.property == "Refinement"
-    before, after = result.trace[-2:]
-    assert after.action == action
-    assert change(before.variables, after.variables) == (1, 2)
-
-
-def claims(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[int, int]:
-    """How often the gate of the Gated program was claimed."""
-    first, then = (variables["claims"][0]["inserts"] for variables in (before, after))
-    return first, then
-
-
-def keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[int, int]:
-    """How many keys the sink has seen of the effect of the Gated program."""
-    first, then = (dict(variables["sink"])[2]["keys"] for variables in (before, after))
-    return first, then
+    assert size(result) == (603, 1507, 19)
 
 
 # ---------------------------------------------------------------------------------------------------------
 # The mirror
 
 
-@pytest.mark.parametrize(
-    ("program", "bounds", "expected"),
-    [("Linear", LINEAR, LINEAR_SIZE), ("Sandwich", SANDWICH, SANDWICH_SIZE), ("Gated", LIVE, LIVE_SIZE)],
-)
-def test_the_mirror_has_tlcs_counts_and_breaks_nothing(
-    program: str, bounds: Bounds, expected: tuple[int, int, int]
-) -> None:
-    found = explore(build(PROGRAMS[program], bounds), workers=1)
-    assert (found.distinct, found.generated, found.depth) == expected
+NAMES = [
+    "linear",
+    "sandwich",
+    "live",
+    "unfair-clock",
+    "unfair-runner",
+    "unfair-load",
+    "blind-claim",
+    "attempt-keys",
+]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("linear", "sandwich")])
+def test_the_mirror_comes_to_the_manifests_figures(manifest: Manifest, name: str) -> None:
+    (model,) = manifest.select([f"sequencer-{name}"])
+    run = run_mirror(manifest, model, compiled=False)
+    assert size(run) == size(model.expect)
+    assert run.fails == {}
+    assert set(run.judged) == {
+        *{"AimIsAhead", "EffectOnce", "ClaimedOnce"}.intersection(manifest.config_of(model).invariants),
+        *{"LV"}.intersection(manifest.properties_of(model)),
+    }
+
+
+def test_the_manifest_has_no_other_models(manifest: Manifest) -> None:
+    assert {model.name for model in manifest.select(["Sequencer"])} == {f"sequencer-{name}" for name in NAMES}
+
+
+@pytest.mark.slow
+def test_compiled_it_comes_to_the_same_and_every_situation_occurs() -> None:
+    found = explore(build(PROGRAMS["Linear"], LINEAR), workers=1)
+    assert size(found) == LINEAR_SIZE
     assert found.violations == {}
     assert found.complete
-    if program != "Gated":
-        assert [name for name, depth in found.sometimes.items() if depth is None] == []
-        taken = {name for name, count in found.actions.items() if count.generated}
-        assert taken == set(LABELS)
+    assert [name for name, depth in found.sometimes.items() if depth is None] == []
+    assert {name for name, count in found.actions.items() if count.generated} == set(LABELS)
 
 
-def test_every_situation_is_named_once() -> None:
-    assert len(SITUATIONS) == 9
+def test_lv_needs_each_part_of_the_fairness() -> None:
+    search = search_plainly(build(PROGRAMS["Gated"], GATED))
+    wanted = sequencer.LIVENESS["LV"]
+    assert fair_trap(search, wanted, sequencer.fair_process) is None
+    for unfair in (1, 2, -1):  # a process that stands still with a claim that it holds, or the clock
+
+        def fair(label: tuple[int, ...], unfair: int = unfair) -> int | None:
+            process = sequencer.fair_process(label)
+            return None if process == unfair else process
+
+        assert fair_trap(search, wanted, fair) is not None
 
 
-def test_the_state_graph_is_tlcs(tmp_path: Path) -> None:
-    """State by state and step by step, as multisets."""
-    graph = tlc_state_graph(
-        MC,
-        PLUSCAL / "MCSequencer_live.cfg",
-        module_path=[SPECS / "tla"],
-    )
-    theirs: Counter[tuple[Any, str, Any]] = Counter()
-    states = {node: frozenset(data["state"].items()) for node, data in graph.nodes(data=True)}
-    for source, target, data in graph.edges(data=True):
-        theirs[states[source], data["action"], states[target]] += data["count"]
-    model = build(PROGRAMS["Gated"], LIVE)
-    mirror = state_graph(model, compiled=False)
-    ours: Counter[tuple[Any, str, Any]] = Counter()
-    nodes = {node: frozenset(node.items()) for node in mirror}
-    for source, target, action in mirror.edges(data="action"):
-        ours[nodes[source], action, nodes[target]] += 1
-    assert set(nodes.values()) == set(states.values())
-    assert len(nodes) == LIVE_SIZE[0]
-    # The graph of the mirror has equal steps once, TLC's as often as they are there.
-    assert set(ours) == set(theirs)
-    assert sum(theirs.values()) == LIVE_SIZE[1] - 1
+def test_the_labelled_state_graph_is_tlcs(tmp_path: Path) -> None:
+    cfg = smaller(tmp_path, "MCSequencer_live.cfg", MaxOverruns=0)
+    theirs = state_graph(MC, cfg, module_path=[LIBRARY])
+    states = {node: frozenset(state.items()) for node, state in theirs.nodes(data="state")}
+    wanted: Counter[Any] = Counter()
+    for source, target, data in theirs.edges(data=True):
+        wanted[states[source], data["action"], states[target]] += data["count"]
+    search = search_plainly(sequencer.build(constants_of(cfg.read_text(encoding="utf-8"))))
+    mine = [
+        frozenset(search.model.decode(np.frombuffer(record, np.uint8)).items()) for record in search.records
+    ]
+    found = Counter((mine[source], LABELS[label[0]], mine[target]) for source, target, label in search.edges)
+    assert len(set(mine)) == len(mine) == len(states) == LIVE_SIZE[0]
+    assert found == wanted
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -168,21 +175,18 @@ def test_the_state_graph_is_tlcs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "bounds", "expected"),
-    [
-        ("Linear", LINEAR, LINEAR_SIZE),
-        ("Sandwich", SANDWICH, SANDWICH_SIZE),
-        ("Gated", LIVE, LIVE_SIZE),
-    ],
+    ("name", "program", "bounds"),
+    [("linear", "Linear", LINEAR), ("sandwich", "Sandwich", SANDWICH), ("live", "Gated", GATED)],
 )
 def test_the_mirror_refines_the_mirror_of_the_contract(
-    program: str, bounds: Bounds, expected: tuple[int, int, int]
+    manifest: Manifest, name: str, program: str, bounds: Bounds
 ) -> None:
     report = check_refinement(PROGRAMS[program], bounds)
     assert report.slip is None
     assert report.starts
     assert report.refines
-    assert (report.distinct, report.generated, report.depth) == expected
+    (model,) = manifest.select([f"sequencer-{name}"])
+    assert size(report) == size(model.expect)
     assert set(report.actions) == ACTIONS - ({"Compute"} if program == "Gated" else set())
     assert report.stuttering + sum(report.actions.values()) == report.generated - 1
 
@@ -201,20 +205,15 @@ def test_a_wrong_one_does_not_refine(bounds: Bounds, step: str) -> None:
     assert report.slip.describe() == step
 
 
-@pytest.mark.parametrize("invariant", ["ClaimedOnce", "EffectOnce"])
-def test_a_wrong_one_breaks_its_clause(invariant: str) -> None:
-    wrong = {"ClaimedOnce": Bounds(atomic_claim=False), "EffectOnce": Bounds(step_keys=False, overruns=1)}
-    model = build(PROGRAMS["Gated"], wrong[invariant])
-    broken = set()
-    for node in state_graph(model, compiled=False).nodes(data="record"):
-        broken.update(model.violated(bytes_to_record(node[1])))
-    assert broken == {invariant}
-
-
-def bytes_to_record(record: bytes) -> Any:
-    import numpy as np
-
-    return np.frombuffer(record, np.uint8)
+@pytest.mark.parametrize(
+    ("bounds", "fails"),
+    [
+        (Bounds(atomic_claim=False), {"ClaimedOnce": 11}),
+        (Bounds(step_keys=False, overruns=1), {"EffectOnce": 18}),
+    ],
+)
+def test_a_wrong_one_breaks_its_clause(bounds: Bounds, fails: dict[str, int]) -> None:
+    assert search_plainly(build(PROGRAMS["Gated"], bounds)).violations == fails
 
 
 class Careless(Refinement):
@@ -290,3 +289,31 @@ def test_impossible_bounds_are_refused(bounds: dict[str, Any], message: str) -> 
     with pytest.raises(ModelError) as caught:
         Bounds(**bounds)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("constants", "message"),
+    [
+        ({"Q": 1}, f"Sequencer: constant Q is unknown: give {', '.join(sequencer.CONSTANTS)}"),
+        ({"Kind": "GatedKind"}, "Sequencer: constant Kind is 'GatedKind': give one of LinearKind"),
+        ({"UnitCount": 3}, "Sequencer: constant UnitCount is 3: give a number from 4 to 4"),
+        (
+            {"UnitOf": "BesideUnitOf"},
+            "Sequencer: constant UnitOf is 'BesideUnitOf': give one of LinearUnitOf, SandwichUnitOf, GatedUnitOf",
+        ),
+        ({"StepKeys": 1}, "Sequencer: constant StepKeys is 1: give TRUE or FALSE"),
+    ],
+)
+def test_constants_are_refused(constants: dict[str, Constant], message: str) -> None:
+    text = (PLUSCAL / "MCSequencer_linear.cfg").read_text(encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        sequencer.build(constants_of(text) | constants)
+    assert str(caught.value) == message
+
+
+def test_a_set_of_processes_with_a_gap_is_refused() -> None:
+    text = (PLUSCAL / "MCSequencer_linear.cfg").read_text(encoding="utf-8")
+    with pytest.raises(
+        ModelError, match=r"^Sequencer: constant Runners is '\{1,3\}': give one of \{1\}, \{1,2\}, "
+    ):
+        sequencer.build(constants_of(text) | {"Runners": "{1,3}"})
