@@ -13,7 +13,18 @@ from typing import Any, NoReturn, cast
 
 import typer
 
-from resume_contract.commands import bench, check, explain, graph, matrix, pluscal, trace, version, walk
+from resume_contract.commands import (
+    bench,
+    check,
+    explain,
+    graph,
+    matrix,
+    pluscal,
+    separate,
+    trace,
+    version,
+    walk,
+)
 from resume_contract.errors import CHECKED, COULD_NOT_CHECK, INTERRUPTED
 from resume_contract.errors import explain as explain_error
 
@@ -31,6 +42,7 @@ app.command("walk")(walk.walk_command)
 app.command("graph")(graph.graph_command)
 app.command("explain")(explain.explain_command)
 app.command("matrix")(matrix.matrix_command)
+app.command("separate")(separate.separate_command)
 app.command("pluscal")(pluscal.pluscal_command)
 app.add_typer(trace.app, name="trace")
 app.command("bench")(bench.bench_command)

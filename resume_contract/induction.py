@@ -244,9 +244,7 @@ def _validate(known: Obligations, obligation: Obligation) -> None:
     init, next_, invariants = _SHAPES[obligation.kind]
     missing = [name for name in invariants if name not in config.invariants]
     if missing:
-        raise InductionError(
-            f"{place}: {obligation.cfg} does not check {', '.join(missing)}: list it there"
-        )
+        raise InductionError(f"{place}: {obligation.cfg} does not check {', '.join(missing)}: list it there")
     found = {name: "".join(value.split()) for name, value in _CONSTANT.findall(text)}
     found |= dict(_BEHAVIOUR.findall(text))
     for name, value in (_constants(obligation) | {"INIT": init, "NEXT": next_}).items():
@@ -296,7 +294,9 @@ def _validate_expectations(place: str, obligation: Obligation) -> None:
         idle = [name for name in CONJUNCTS if name not in obligation.fails]
         idle += [name for name, fails in obligation.fails.items() if not (fails.start or fails.step)]
         if idle:
-            raise InductionError(f"{place}: nothing fails without {', '.join(idle)}: say under `fails` what does")
+            raise InductionError(
+                f"{place}: nothing fails without {', '.join(idle)}: say under `fails` what does"
+            )
     elif obligation.fails:
         raise InductionError(f"{place}: `fails` is for the kind necessity: leave it out")
 
@@ -407,9 +407,7 @@ class InductionReport:
 Watch = Callable[[str], AbstractContextManager[OnProgress | None]]
 
 
-def prove(
-    known: Obligations, chosen: Sequence[Obligation], tools: Tools, *, watch: Watch
-) -> InductionReport:
+def prove(known: Obligations, chosen: Sequence[Obligation], tools: Tools, *, watch: Watch) -> InductionReport:
     """Run obligations by TLC, one after another, and hold each against what is expected of it.
 
     Args:

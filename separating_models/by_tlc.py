@@ -168,7 +168,9 @@ def _cfg(configuration: Configuration) -> str:
     if configuration.faults:
         lines.append(f"  Did <- {_MODULE}Did")
     lines.append(
-        "INVARIANTS WatchInitial " + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES) + " WatchTogether"
+        "INVARIANTS WatchInitial "
+        + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES)
+        + " WatchTogether"
     )
     return "\n".join(lines) + "\n"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.layout import Bounds
@@ -13,7 +13,17 @@ from separating_models.by_mirror import examine_by_mirror
 from separating_models.configuration import Configuration, program_of
 from separating_models.examination import Examination
 
-__all__ = ["ANTECEDENTS", "SAFETY", "SPACE", "Element", "decide", "elements", "vacuous"]
+__all__ = [
+    "ANTECEDENTS",
+    "SAFETY",
+    "SPACE",
+    "Breaking",
+    "Element",
+    "breaking_alone",
+    "decide",
+    "elements",
+    "vacuous",
+]
 
 SAFETY = CLAUSES[:7]
 """The clauses whose sets make the lattice: all but FI, which must hold in each model."""
@@ -32,13 +42,22 @@ ANTECEDENTS: Mapping[str, tuple[str, ...]] = {
 the sink, a unit committed in two branches with the same past, an invalid outcome in hand, an acknowledged answer while
 another may come, two runners at a gate, a computation after one, a fork."""
 
-_SHAPES = ("pure ; gate ; effect", "pure | gate ; effect", "pure ; effect | gate ; effect")
+_SMALL = Bounds(runners=2, branches=2, answers=1, invalid=1, crashes=1, length=2, computations=3)
+_TWO_ANSWERS = replace(_SMALL, answers=2)
+_TWO_UNITS = replace(_SMALL, crashes=0, length=3)
 
-SPACE: tuple[tuple[str, Bounds], ...] = tuple(
-    (shape, Bounds(runners=2, branches=2, answers=2, invalid=1, crashes=crashes, length=3, computations=3))
-    for shape, crashes in itertools.product(_SHAPES, (0, 1))
+SPACE: tuple[tuple[str, Bounds], ...] = (
+    ("gate ; effect ; pure", _SMALL),
+    ("effect ; gate ; pure", _SMALL),
+    ("effect ; pure ; gate", _SMALL),
+    ("pure ; gate ; effect", _SMALL),
+    ("effect ; gate ; pure", _TWO_ANSWERS),
+    ("pure ; effect | gate", _TWO_UNITS),
 )
-"""Programs and bounds in the order in which they are tried."""
+"""Programs and bounds in the order in which they are tried: the small ones first."""
+
+_JOINT_TRIES = 4
+"""Sets of faults that are tried for a joint witness, once one has realised the set without."""
 
 
 @dataclass(frozen=True)
@@ -56,33 +75,53 @@ class Element:
     tried: int
 
 
+Breaking = Mapping[str, tuple[str, ...]]
+"""Clause -> the faults that break it alone, those with few states first."""
+
+
 def elements() -> Iterator[tuple[str, ...]]:
     """All sets of safety clauses, by size."""
     for size in range(len(SAFETY) + 1):
         yield from itertools.combinations(SAFETY, size)
 
 
-def decide(
-    breaks: Sequence[str],
-    breaking: Mapping[str, Sequence[str]],
-    examine: Callable[[Configuration, tuple[str, ...]], Examination] | None = None,
-) -> Element:
+def breaking_alone(singles: Sequence[Examination]) -> Breaking:
+    """What single faults break, from their examinations on one program within one bound."""
+    order = sorted(singles, key=lambda each: (each.distinct, FAULTS.index(each.configuration.faults[0])))
+    return {
+        clause: tuple(each.configuration.faults[0] for each in order if tuple(each.breaks) == (clause,))
+        for clause in CLAUSES
+    }
+
+
+def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int | None = 1) -> Element:
     """Search a model that breaks exactly these clauses, with FI holding and no other clause vacuous.
 
     Args:
         breaks: the clauses.
-        breaking: clause -> the faults that break it alone, in the order in which they are tried.
-        examine: examines a configuration and looks for a state that breaks all of some clauses; by default the mirror.
+        breaking: for each of :data:`SPACE` the faults by what they break alone.
+        workers: threads; all processors if None.
     """
-    examine = examine or (lambda configuration, together: examine_by_mirror(configuration, together=together))
     tried = 0
-    for shape, bounds in SPACE:
-        for faults in itertools.product(*(breaking[clause] for clause in breaks)):
+    realised: Examination | None = None
+    for (shape, bounds), faults_of in zip(SPACE, breaking, strict=True):
+        left = _JOINT_TRIES
+        for faults in itertools.product(*(faults_of[clause] for clause in breaks)):
             tried += 1
-            found = examine(Configuration(program_of(shape), bounds, faults), tuple(breaks))
-            if set(found.breaks) == set(breaks) and not vacuous(found):
+            found = examine_by_mirror(
+                Configuration(program_of(shape), bounds, faults), together=breaks, workers=workers
+            )
+            if set(found.breaks) != set(breaks) or vacuous(found):
+                continue
+            if found.together is not None or not breaks:
                 return Element(tuple(breaks), found, tried)
-    return Element(tuple(breaks), None, tried)
+            realised = realised or found
+            left -= 1
+            if left == 0:
+                break
+        if realised is not None:
+            break
+    return Element(tuple(breaks), realised, tried)
 
 
 def vacuous(examination: Examination) -> tuple[str, ...]:
@@ -93,11 +132,3 @@ def vacuous(examination: Examination) -> tuple[str, ...]:
         if clause not in examination.breaks
         and not all(situation in examination.situations for situation in situations)
     )
-
-
-def faults_by_clause(breaks: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Fault -> the clauses that it breaks, turned round: clause -> the faults that break it and no other."""
-    return {
-        clause: tuple(fault for fault in FAULTS if tuple(breaks.get(fault, ())) == (clause,))
-        for clause in CLAUSES
-    }

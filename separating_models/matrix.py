@@ -8,8 +8,9 @@ from typing import Any
 
 from separating_models.by_tlc import Tlc
 from separating_models.examination import Examination
-from separating_models.examining import Failure, Task, examine_all
+from separating_models.examining import Task, examine_all
 from separating_models.paths import EXTRA_FAULTS, LIVENESS_FAULTS, MATRIX_FAULTS, PATHS, cell
+from separating_models.pool import Failure
 
 __all__ = ["FORMAT_VERSION", "REFERENCE", "Cell", "Matrix", "fill_matrix"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pymodel.engine.errors import ModelError
@@ -110,11 +112,17 @@ def _rerun(name: str, says: str) -> tuple[str, ...]:
     )
 
 
+def put_models(models: Sequence[Standalone], folder: Path) -> None:
+    """Write models to the folder where they are kept, each file in one step."""
+    with TemporaryDirectory(dir=folder, prefix=".") as temporary:
+        for model in models:
+            write_model(model, Path(temporary))
+        for path in sorted(Path(temporary).iterdir()):
+            os.replace(path, folder / path.name)
+
+
 def write_model(model: Standalone, folder: Path) -> None:
-    """Write a model's files to a folder."""
-    (folder / f"{model.name}.tla").write_text(model.text, encoding="utf-8")
-    (folder / f"{model.name}.cfg").write_text(model.cfg, encoding="utf-8")
-    (folder / f"{model.name}_others.cfg").write_text(model.cfg_of_the_others, encoding="utf-8")
+    """Write a model's files to a folder: the module, its two configuration files, and the model for the mirror."""
     data = {
         "version": 1,
         "name": model.name,
@@ -124,7 +132,17 @@ def write_model(model: Standalone, folder: Path) -> None:
         "configuration": model.configuration.to_json(),
     }
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-    (folder / f"{model.name}.json").write_text(text, encoding="utf-8")
+    for name, content in {**_files(model), f"{model.name}.json": text}.items():
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def _files(model: Standalone) -> dict[str, str]:
+    """What is generated, by file name."""
+    return {
+        f"{model.name}.tla": model.text,
+        f"{model.name}.cfg": model.cfg,
+        f"{model.name}_others.cfg": model.cfg_of_the_others,
+    }
 
 
 def read_models(folder: Path = FOLDER) -> tuple[Standalone, ...]:
@@ -157,11 +175,7 @@ def _read(path: Path) -> Standalone:
     for clause in (*model.broken, *model.kept):
         if clause not in known:
             raise SeparationError(f"{path}: clause {clause} is unknown: one of {', '.join(known)}")
-    for name, text in (
-        (f"{model.name}.tla", model.text),
-        (f"{model.name}.cfg", model.cfg),
-        (f"{model.name}_others.cfg", model.cfg_of_the_others),
-    ):
+    for name, text in _files(model).items():
         file = path.with_name(name)
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             raise SeparationError(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pymodel.engine.errors import CapacityError
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS
@@ -30,7 +31,7 @@ _MOST = {"runners": 2, "branches": 2, "units": MOST_STEPS, "crashes": 1, "answer
 SEARCHED = (
     f"one fault of {len(FAULTS)}, up to {_MOST['runners']} runners, {_MOST['branches']} branches,"
     f" {_MOST['crashes']} crash, {_MOST['answers']} answers, one expiry of a live claim, one invalid outcome,"
-    f" and all programs of at most {MOST_STEPS} steps"
+    f" and all programs of at most {MOST_STEPS} steps; configurations whose states have no end are left out"
 )
 """Among what the search looks, in words."""
 
@@ -107,12 +108,17 @@ def _sizes() -> Iterator[Size]:
 def _examined(size: Size, wanted: Collection[str]) -> Iterator[Examination]:
     """All configurations of a size that could separate a clause that is still wanted.
 
+    A configuration whose claims are taken over without end has no last state, so it is no model.
+
     Larger budgets of expiries and invalid outcomes only add behaviours.  So what does not break a clause with one of
     each breaks it with none as well, and smaller budgets are tried only where something is broken.
     """
     for fault in FAULTS:
         for program in small_programs(size.units, MOST_STEPS):
-            whole = examine_by_mirror(_configuration(size, program.name, fault, 1, 1))
+            try:
+                whole = examine_by_mirror(_configuration(size, program.name, fault, 1, 1))
+            except CapacityError:
+                continue
             yield whole
             if set(whole.breaks) & set(wanted):
                 for expiries, invalid in ((0, 0), (0, 1), (1, 0)):

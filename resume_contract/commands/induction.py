@@ -65,9 +65,7 @@ def induction_command(
     elif write is not None:
         write_json(write / "induction.json", report.to_json())
         text = _markdown(report)
-        write_atomically(
-            write / "induction.md", lambda part: void(part.write_text(text, encoding="utf-8"))
-        )
+        write_atomically(write / "induction.md", lambda part: void(part.write_text(text, encoding="utf-8")))
     raise typer.Exit(report.exit_status)
 
 
