@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 
-.PHONY: check-bounds test lint bench pluscal traces setup clean
+.PHONY: check-bounds test lint bench induction pluscal traces setup clean
 
 # Reruns every search with both engines and writes results/bounds.json and results/bounds.png.
 check-bounds: $(READY)
@@ -31,6 +31,10 @@ bench: $(READY)
 # Translates the PlusCal algorithms afresh, runs their models with both engines, and writes results/claim-gate.*.
 pluscal: $(READY)
 	$(BIN)/resume-contract pluscal --write results
+
+# Checks the inductive invariant at the sizes of specs/induction.yaml, and writes results/induction.json and .md.
+induction: $(READY)
+	$(BIN)/resume-contract induction --write results
 
 # Records the traces again, with real processes that are killed.
 traces: $(READY_TO_TEST)

@@ -18,6 +18,7 @@ from resume_contract.commands import (
     check,
     explain,
     graph,
+    induction,
     matrix,
     pluscal,
     separate,
@@ -43,6 +44,7 @@ app.command("graph")(graph.graph_command)
 app.command("explain")(explain.explain_command)
 app.command("matrix")(matrix.matrix_command)
 app.command("separate")(separate.separate_command)
+app.command("induction")(induction.induction_command)
 app.command("pluscal")(pluscal.pluscal_command)
 app.add_typer(trace.app, name="trace")
 app.command("bench")(bench.bench_command)

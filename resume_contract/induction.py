@@ -75,12 +75,13 @@ _SHAPES = {
     "initiation": ("ReachInit", "NoStep", CONJUNCTS),
     "consecution": ("Start", "OneStep", (*CONJUNCTS, *_CLAUSES)),
     "reachable": ("ReachInit", "ReachNext", CONJUNCTS),
-    "necessity": ("Start", "OneStep", ("Judge",)),
+    "completeness": ("Typed", "NoStep", ("Ind",)),
+    "necessity": ("Bent", "OneStep", ("Judge",)),
 }
 
 Name = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=1)]
-Kind = Literal["initiation", "consecution", "reachable", "necessity"]
+Kind = Literal["initiation", "consecution", "completeness", "reachable", "necessity"]
 
 
 class InductionError(ResumeContractError):
@@ -131,13 +132,15 @@ class Obligation(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         name: what it is called on the command line.
         kind: "initiation" (Init => Ind), "consecution" (Ind /\\ Next => Ind', and Ind => each clause), "reachable"
-            (the reference's reachable states satisfy Ind), "necessity" (no conjunct can be left out).
+            (the reference's reachable states satisfy Ind), "completeness" (filtering all typed states yields as many
+            start states as the generator), "necessity" (no conjunct can be left out).
         cfg: its configuration file, relative to the list.
         program: the program, by its name in the TLA+.
         code: "any" (every function from what a step reads to a value) or "MCF".
         sizes: the sizes that the configuration file has, too.
         sampled: None where all states that satisfy Ind are taken.
         expect: what it must come to.
+        equals: of a completeness, the consecution whose start states must be as many.
         fails: of a necessity, what fails without each conjunct.
         notes: why it is there.
     """
@@ -150,6 +153,7 @@ class Obligation(Struct, frozen=True, forbid_unknown_fields=True):
     sizes: Sizes
     expect: Expected
     sampled: Sampling | None = None
+    equals: str | None = None
     fails: dict[str, Fails] = {}
     notes: str = ""
 
@@ -215,6 +219,7 @@ def load_obligations(path: Path = OBLIGATIONS) -> Obligations:
         if names.count(obligation.name) > 1:
             raise InductionError(f"{path}: obligation {obligation.name} stands twice: names must be unique")
         _validate(found, obligation)
+        _validate_equal(found, obligation)
     return found
 
 
@@ -274,7 +279,7 @@ def _constants(obligation: Obligation) -> dict[str, str]:
         "MaxEpoch": str(sizes.epochs),
         "Sample": str(0 if sampled is None else sampled.forms),
         "SampleRuns": str(0 if sampled is None else sampled.places),
-        "Drops": "Conjuncts" if obligation.kind == "necessity" else '{""}',
+        "Drops": "Conjuncts",
         "MaxCrashes": str(crashes),
         "MaxExpiries": str(expiries),
         "MaxInvalid": str(invalid),
@@ -299,6 +304,31 @@ def _validate_expectations(place: str, obligation: Obligation) -> None:
             )
     elif obligation.fails:
         raise InductionError(f"{place}: `fails` is for the kind necessity: leave it out")
+
+
+def _validate_equal(known: Obligations, obligation: Obligation) -> None:
+    """A completeness is held against a consecution of the same program and sizes."""
+    place = f"{known.path}: obligation {obligation.name}"
+    if (obligation.kind == "completeness") != (obligation.equals is not None):
+        raise InductionError(f"{place}: `equals` is for the kind completeness, and must be there")
+    if obligation.equals is None:
+        return
+    others = [other for other in known.obligations if other.name == obligation.equals]
+    if not others:
+        raise InductionError(f"{place}: equals {obligation.equals}, which is no obligation: name one")
+    other = others[0]
+    for name in ("program", "code", "sizes"):
+        if getattr(other, name) != getattr(obligation, name):
+            raise InductionError(f"{place} has another {name} than {other.name}: make the two agree")
+    if other.kind != "consecution" or other.sampled is not None:
+        raise InductionError(
+            f"{place} equals {other.name}, which takes no set of all states: name one that does"
+        )
+    if other.expect.starts != obligation.expect.starts:
+        raise InductionError(
+            f"{place} expects {obligation.expect.starts} start states, {other.name}"
+            f" {other.expect.starts}: the generator is wrong if they differ"
+        )
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def _markdown(report: InductionReport) -> str:
             lines += ["| without | in a start state | after a step |", "|---|---|---|"]
             for dropped in CONJUNCTS:
                 fails = row.fails.get(dropped, {})
-                start, step = (", ".join(fails.get(where, ())) or "–" for where in ("start", "step"))
+                start, step = (", ".join(fails.get(where, ())) or "nothing" for where in ("start", "step"))
                 lines.append(f"| {dropped} | {start} | {step} |")
     if report.differences:
         lines += ["", "Not as expected:", "", *(f"- {line}" for line in report.differences)]

@@ -8,8 +8,8 @@
 (*  - consecution and safety: Start, and OneStep;                          *)
 (*  - completeness: Typed makes as many states as Start;                   *)
 (*  - reachable states satisfy Ind: ReachInit and ReachNext;               *)
-(*  - no conjunct is idle: Start with Drops = Conjuncts.  Each state then  *)
-(*    satisfies Ind but for one conjunct, and Judge prints what fails.     *)
+(*  - no conjunct is idle: Bent, and OneStep, with Drops = Conjuncts.  Each *)
+(*    state satisfies Ind but for one conjunct; Judge prints what fails.   *)
 (*                                                                         *)
 (* Sample = 0 takes all states that satisfy Ind; else, from larger sets,   *)
 (* this many forms of each branch and SampleRuns places of the runners.    *)
@@ -18,7 +18,7 @@ EXTENDS MCResumeContract, ResumeInduction, Randomization
 
 CONSTANTS
   Codes,         \* what the code of the steps may be
-  Drops,         \* the conjuncts to do without in turn; {""}: none
+  Drops,         \* the conjuncts to leave out in turn, in Bent
   Sample, SampleRuns
 
 VARIABLES
@@ -102,34 +102,57 @@ Judge == \A p \in DOMAIN Names :
   IF Names[p] = dropped THEN TRUE ELSE IF Holds(Names[p]) THEN TRUE ELSE Note(NumberOf[dropped], p)
 
 -----------------------------------------------------------------------------
-(* States that satisfy Ind but for one conjunct: stores and runners that    *)
-(* satisfy it, bent in one place.  What breaks another conjunct too is left *)
-(* out in Start.                                                           *)
+(* Start states.                                                           *)
+
+Few(S, n) == IF Sample = 0 THEN S ELSE IF Cardinality(S) <= n THEN S ELSE RandomSubset(n, S)
+
+Rigid == code \in Codes /\ spent = FALSE /\ crashes = 0 /\ expiries = 0 /\ invalid = 0
+Put(t) ==
+  /\ ckpt = t.ckpt /\ origin = t.origin /\ declared = t.declared /\ ledger = t.ledger /\ gate = t.gate
+  /\ status = t.status /\ world = t.world /\ own = t.own /\ computed = t.computed
+
+(* All states that satisfy Ind, or a sample of them. *)
+Start ==
+  /\ Rigid /\ dropped = ""
+  /\ LET roots == Few(RootForms, Sample)
+         others == Few(OtherForms, Sample) IN
+     \E p \in roots : \E q \in [Branches \ {Root} -> others] : \E t \in Stores((Root :> p) @@ q) : Put(t)
+  /\ LET places == Places IN \E q \in Few([Runners -> places], SampleRuns) : run = q
+
+-----------------------------------------------------------------------------
+(* States that satisfy Ind but for one conjunct: states that satisfy it,    *)
+(* bent in one place.  A few will do: the root has got somewhere, and other *)
+(* branches aren't there or were forked just now.                           *)
+
+Plain(f) == f.status # "failed" /\ \A g \in Gates : f.gate[g].status \notin {"parked", "answered"} /\ ~f.gate[g].expired
+Fresh(f) == f.status = "absent" \/
+  /\ f.status # "failed" /\ Len(f.ckpt) = f.index /\ f.seen = {}
+  /\ \A x \in Effects : f.world[x].applied = 0
+  /\ \A x \in Steps : f.ledger[x].out = None
+  /\ \A g \in Gates : f.gate[g].claims = 0 /\ f.gate[g].status # "answered"
 
 Committed(t) == {b \in Branches : t.own[b] # <<>>}
-
-Computed(t, b, x) ==
+Forked(t) == {b \in Branches : t.origin[b].index > 0}
+Applied(o) == [applied |-> 1, answer |-> o, ok |-> TRUE]
+Early(t, b, x) ==
   LET in == [y \in Inputs[x] |-> t.ledger[b][y].out] IN [branch |-> b, step |-> x, inputs |-> in, out |-> F(x, in)]
 
 BentStores(t) ==
   CASE dropped = "Declarations" -> {[t EXCEPT !.declared = @ \ {b}] : b \in t.declared}
     [] dropped = "Lives" ->    \* an effect of a branch that isn't there
-         {[t EXCEPT !.world[b][x] = [applied |-> 1, answer |-> F(x, <<>>), ok |-> TRUE]] :
-            b \in Branches \ t.declared, x \in {x \in Effects : Inputs[x] = {}}}
+         {[t EXCEPT !.world[b][x] = Applied(F(x, <<>>))] : b \in Branches \ t.declared, x \in {y \in Effects : Inputs[y] = {}}}
     [] dropped = "Chains" ->    \* the last unit once more
          {[t EXCEPT !.ckpt[b] = Append(@, @[Len(@)]), !.own[b] = Append(@, @[Len(@)])] : b \in Committed(t)}
     [] dropped = "Wholeness" ->
-         {[t EXCEPT !.ckpt[b][Len(t.ckpt[b])].valid = FALSE, !.own[b][Len(t.own[b])].entry.valid = FALSE] :
-            b \in Committed(t)}
+         {[t EXCEPT !.ckpt[b][Len(t.ckpt[b])].valid = FALSE, !.own[b][Len(t.own[b])].entry.valid = FALSE] : b \in Committed(t)}
     [] dropped = "Lawfulness" ->    \* a copied outcome that isn't the code's
          {[t EXCEPT !.ckpt[b][1].out[x] = v, !.origin[b].prefix[1].out[x] = v] :
-            b \in {b \in Branches : t.origin[b].index > 0}, x \in StepsIn[1] \ Gates, v \in Values}
+            b \in Forked(t), x \in StepsIn[1] \ Gates, v \in Values}
     [] dropped = "Origins" ->
-         {[t EXCEPT !.origin[b].prefix[1].out[x] = v] :
-            b \in {b \in Branches : t.origin[b].index > 0}, x \in StepsIn[1], v \in Values}
+         {[t EXCEPT !.origin[b].prefix[1].out[x] = v] : b \in Forked(t), x \in StepsIn[1], v \in Values}
     [] dropped = "Ownership" -> {[t EXCEPT !.own[b] = Tail(@)] : b \in Committed(t)}
     [] dropped = "Frontier" ->    \* a step before its time
-         {[t EXCEPT !.computed = @ \cup {Computed(t, b, x)}] : b \in t.declared, x \in {x \in Steps : Kind[x] = "pure"}}
+         {[t EXCEPT !.computed = @ \cup {Early(t, b, x)}] : b \in t.declared, x \in {y \in Steps : Kind[y] = "pure"}}
     [] dropped = "Sealed" ->
          {[t EXCEPT !.ledger[b][x] = Unrecorded, !.world[b][x] = Unapplied] : b \in Committed(t), x \in Effects}
     [] dropped = "Records" ->
@@ -151,24 +174,20 @@ BentRuns(q) ==
          {[q EXCEPT ![r].out = v] : r \in {r \in Runners : q[r].phase = "holds"}, v \in Values}
     [] OTHER -> {q}
 
------------------------------------------------------------------------------
-(* Start states.                                                           *)
+(* Each of these conjuncts holds, but for the one that is left out, which doesn't. *)
+OfBranches == Conjuncts \ {"TypeOK", "Positions", "Reached", "Hands"}
+Without(names) == \A name \in names : Holds(name) = (name # dropped)
 
-Few(S, n) == IF Sample = 0 THEN S ELSE IF Cardinality(S) <= n THEN S ELSE RandomSubset(n, S)
-
-Start ==
-  /\ code \in Codes
-  /\ dropped \in Drops
-  /\ spent = FALSE /\ crashes = 0 /\ expiries = 0 /\ invalid = 0
-  /\ LET roots == Few(RootForms, Sample)
-         others == Few(OtherForms, Sample) IN
+Bent ==
+  /\ Rigid /\ dropped \in Drops
+  /\ LET roots == {f \in RootForms : Plain(f)}
+         others == {f \in OtherForms : Fresh(f)} IN
      \E p \in roots : \E q \in [Branches \ {Root} -> others] :
-     \E t \in Stores((Root :> p) @@ q) : \E s \in BentStores(t) :
-       /\ ckpt = s.ckpt /\ origin = s.origin /\ declared = s.declared /\ ledger = s.ledger /\ gate = s.gate
-       /\ status = s.status /\ world = s.world /\ own = s.own /\ computed = s.computed
-  /\ LET places == Places IN
-     \E q \in Few([Runners -> places], SampleRuns) : \E p \in BentRuns(q) : run = p
-  /\ dropped # "" => ~Holds(dropped) /\ \A name \in Conjuncts \ {dropped} : Holds(name)
+     \E t \in Stores((Root :> p) @@ q) : \E s \in BentStores(t) : Put(s)
+  /\ Without(OfBranches)
+  /\ LET places == IF dropped \in OfBranches \ {"Frontier"} THEN {Idle} ELSE Places IN
+     \E q \in [Runners -> places] : \E p \in BentRuns(q) : run = p
+  /\ Without(Conjuncts)
 
 -----------------------------------------------------------------------------
 (* All that satisfies Ind, by brute force: typed states, each conjunct as   *)
@@ -186,7 +205,7 @@ Runs == {Idle} \cup [phase : {"ready", "holds"}, branch : Branches, unit : Units
                      step : Steps \cup {AtCommit}, out : Values \cup {None}, ok : BOOLEAN, epoch : 0 .. MaxEpoch]
 
 Typed ==
-  /\ code \in Codes /\ dropped = "" /\ spent = FALSE /\ crashes = 0 /\ expiries = 0 /\ invalid = 0
+  /\ Rigid /\ dropped = ""
   /\ ckpt \in [Branches -> Upto(UnitCount, Entries)] /\ Chains /\ Wholeness
   /\ status \in [Branches -> {"absent", "running", "failed", "uncertain", "done"}]
   /\ origin \in [Branches -> [parent : Branches \cup {None}, index : 0 .. UnitCount, prefix : Upto(UnitCount, Entries)]]
