@@ -157,7 +157,7 @@ def markdown(rows: Sequence[GateRow], versions: dict[str, str]) -> str:
         f"`specs/pluscal/ClaimGate.tla`, by TLC {versions['tlc']} and by the mirror, which agree.",
         "Each cell has two numbers: the racers on whose own passage of the gate the effect fires (who takes a claim over",
         "fires on the passage of whoever inserted it), and how often the effect is applied at a sink that knows no keys.",
-        "A keyed sink applies it once in every row.",
+        "A sink with a unique constraint on the answer would apply it once in every row.",
         "",
         "| claim | deaths | take-over | expiries under a living owner | "
         + " | ".join(f"k = {k}" for k in sizes)

@@ -9,7 +9,7 @@ from resume_contract.pluscal.checking import PlusCalReport
 
 __all__ = ["pluscal_table", "print_wide"]
 
-PIPED_WIDTH = 150
+PIPED_WIDTH = 170
 
 
 def print_wide(table: Table) -> None:
@@ -24,7 +24,7 @@ def pluscal_table(report: PlusCalReport) -> Table:
     """One line a run; those that are not as expected stand out."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("model", "engine", "outcome", "fails at", "most"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for name in ("distinct", "generated", "depth", "seconds"):
         table.add_column(name, justify="right")
     for run in report.runs:

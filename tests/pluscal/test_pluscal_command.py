@@ -75,12 +75,15 @@ def test_differences_are_told_and_exit_with_1(command: Any, specs: Path) -> None
 
 
 def test_what_cannot_be_checked_exits_with_2(command: Any, specs: Path) -> None:
-    replace_in(specs / "IdempotentReplay.tla", "AtMostOnce == applied <= 1", 'AtMostOnce == applied <= "1"')
+    replace_in(specs / "IdempotentReplay.tla", "AtMostOnce == applied <= 1", "AtMostOnce == aplied <= 1")
     status, _, err = command(ZOMBIE, "--engine", "tlc", "--manifest", specs / MANIFEST.name)
     assert status == 2
     difference, error = err.splitlines()
-    assert difference.startswith(f"difference: {ZOMBIE} by tlc: EVALUATION_ERROR (")
-    assert error.startswith(f"error: {ZOMBIE} by tlc: ")
+    assert difference.startswith(
+        f"difference: {ZOMBIE} by tlc: PARSE_ERROR ({specs}/IdempotentReplay.tla line "
+    )
+    assert "aplied" in error
+    assert error.startswith(f"error: {ZOMBIE} by tlc: {specs}/IdempotentReplay.tla line ")
 
 
 def test_an_unknown_model(command: Any, manifest: Manifest) -> None:

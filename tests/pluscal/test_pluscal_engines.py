@@ -14,7 +14,9 @@ from resume_contract.engines import Tools
 from resume_contract.pluscal.manifest import MANIFEST, Manifest, load_manifest
 from resume_contract.pluscal.running import run_mirror, run_with_tlc
 from tlc_runner import Outcome, run_tlc, state_graph
-from tlc_runner.pluscal import is_translation_current, translate
+from tlc_runner.pluscal import translate
+
+QUICK = ["-XX:TieredStopAtLevel=1"]  # what Java compiles better is over too soon
 
 
 @pytest.mark.parametrize("name", ["ClaimGate", "IdempotentReplay"])
@@ -23,22 +25,12 @@ def test_the_translation_is_fresh(manifest: Manifest, name: str) -> None:
     assert translate(file).encode() == file.read_bytes()
 
 
-def test_a_translation_that_is_not_its_algorithms_is_found(specs: Path) -> None:
-    file = specs / "ClaimGate.tla"
-    text = file.read_text(encoding="utf-8")
-    assert text.count("goto Claim; end if;") == 1
-    file.write_text(text.replace("goto Claim; end if;", "goto Done; end if;"), encoding="utf-8")
-    assert not is_translation_current(file)
-
-
 @pytest.mark.parametrize(
     "name",
     [
         "claim-gate-check-then-set-take-over-2",
-        "claim-gate-write-path-crash-2",
         "claim-gate-read-path-take-over-3",
         "replay-keyed-crash-zombie",
-        "replay-check-then-set-zombie",
     ],
 )
 def test_both_engines_come_to_the_same(manifest: Manifest, name: str) -> None:
@@ -76,7 +68,7 @@ def test_the_labelled_graphs_are_the_same(manifest: Manifest, name: str) -> None
 def test_plain_tlc_names_the_property_and_its_counterexample_is_as_long(manifest: Manifest) -> None:
     for name in ("claim-gate-absent-race-2", "replay-check-then-set-zombie"):
         (model,) = manifest.select([name])
-        result = run_tlc(manifest.module_of(model), manifest.place(model.cfg))
+        result = run_tlc(manifest.module_of(model), manifest.place(model.cfg), java_args=QUICK)
         assert result.outcome is Outcome.INVARIANT_VIOLATED
         assert result.property == model.expect.property
         assert len(result.trace) == model.expect.fails[result.property or ""]
@@ -89,7 +81,7 @@ def test_the_read_path_in_two_steps_is_not_consume_once(specs: Path) -> None:
     assert text.count(atomic) == 1
     file.write_text(text.replace(atomic, f"      Late:\n{atomic}"), encoding="utf-8")
     translate(file, in_place=True)
-    result = run_tlc(file, cfg)
+    result = run_tlc(file, cfg, java_args=QUICK)
     assert (result.outcome, result.property) == (Outcome.INVARIANT_VIOLATED, "ConsumeOnce")
 
 

@@ -12,7 +12,7 @@ from resume_contract.pluscal.manifest import Manifest, ModelEntry, load_manifest
 from resume_contract.pluscal.running import Run, run_mirror
 
 MINE = [model for model in load_manifest().models if model.algorithm in ("ClaimGate", "IdempotentReplay")]
-SMALL = [model for model in MINE if model.expect.distinct <= 1500]
+SMALL = [model for model in MINE if model.expect.distinct <= 800]
 LARGER = ["claim-gate-check-then-set-race-4", "claim-gate-read-path-take-over-4", "claim-gate-absent-crash-5"]
 
 

@@ -72,3 +72,8 @@ def test_the_kept_table_is_the_manifests(manifest: Manifest) -> None:
             assert row["live"] == ("Consumed" not in expect.fails)
         else:
             assert row["live"] is None
+    rows = [GateRow(**{**row, "judges_of_live": tuple(row["judges_of_live"])}) for row in data["rows"]]
+    text = (ROOT / "results" / "claim-gate.md").read_text(encoding="utf-8")
+    assert text == markdown(rows, data["versions"])
+    for sentence in (PAPER, ONLY, BOTH):
+        assert sentence in text
