@@ -21,7 +21,7 @@ from trace_check.events import (
     ResumeFailed,
     ResumeGaveUp,
 )
-from trace_check.explaining import explain
+from trace_check.explaining import explain_thread
 from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
 from trace_check.reader import Trace, read_trace
@@ -176,8 +176,7 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
     first: Unexplained | None = None
     hidden = expanded = 0
     for thread in found:
-        matcher = Matcher(thread)
-        explained = explain(matcher, budget)
+        matcher, explained = explain_thread(thread, budget)
         expanded += explained.expanded
         if not explained.goals:
             return Verdict(
@@ -241,16 +240,13 @@ def _ways(explained: Explained, goals: list[Node]) -> list[Way]:
 
 
 def _broken_at(way: Way, thread: Thread, bit: int) -> int:
-    """The event at which a clause breaks; of an unseen step, the event that shows it next."""
-    broke = False
-    last = 0
-    for node, _, index in way:
-        broke = broke or bool(node.broken >> bit & 1)
-        if index is not None:
-            last = thread.observations[index].position
-            if broke:
-                return last
-    return last
+    """The event at which a clause breaks; of an unseen step, the first of those that come after it."""
+    positions = [None if index is None else thread.observations[index].position for _, _, index in way]
+    at = next(number for number, (node, _, _) in enumerate(way) if node.broken >> bit & 1)
+    seen = positions[at]
+    if seen is not None:
+        return seen
+    return min((p for p in positions[at:] if p is not None), default=max(p or 0 for p in positions))
 
 
 def _first_unexplained(

@@ -46,19 +46,25 @@ class _Seen(Protocol):
     def pending(self) -> bool: ...
 
 
-def crew_sizes(program: Program, observes: frozenset[str], observations: Iterable[_Seen]) -> dict[str, int]:
+def crew_sizes(
+    program: Program, observes: frozenset[str], observations: Iterable[_Seen], *, wide: bool = False
+) -> dict[str, int]:
     """The actors that are more than one runner, and how many each is.
 
     An actor is a crew if it has begun a step while another one, unordered with it, had an outcome that was not recorded
-    yet.  It has a runner then for each step of that unit that is unordered with another: enough for whatever is
-    available at once.
+    yet, or after it came to a gate, unordered with it, and found no answer.  It has a runner then for each step of that
+    unit that is unordered with another: enough for whatever is available at once.
 
     Args:
         program: the steps and their order.
         observes: the kinds that the trace promises.
         observations: of one thread.
+        wide: an actor is a crew already if it has run unordered steps, be it one after the other.
     """
     rivals = _rivals(program)
+    if not any(rivals.values()):
+        return {}
+    gates = {step.name for step in program.steps if step.kind == "gate"}
     ordered = sorted(observations, key=lambda o: o.position)
     last_record = {
         (o.event.actor, o.event.branch, o.event.step): o.position
@@ -84,18 +90,26 @@ def crew_sizes(program: Program, observes: frozenset[str], observations: Iterabl
         match event:
             case Computed(step=step) | EffectFired(step=step):
                 later = last_record.get((event.actor, event.branch, step), 0) > observation.position
-                if later or "recorded" in observes:  # otherwise it may have been recorded unseen at once
+                if (
+                    wide or later or "recorded" in observes
+                ):  # otherwise it may have been recorded unseen at once
                     held.add((event.branch, step))
-            case Recorded(step=step) if not observation.pending:
+            case Recorded(step=step) if not (wide or observation.pending):
                 held.discard((event.branch, step))
-            case MemoUsed(step=step):
+            case MemoUsed(step=step) if not wide:
                 held.discard((event.branch, step))
-            case Refused(what="record" | "outcome") if event.step is not None:
+            case Refused(what="record" | "outcome") if event.step is not None and not wide:
                 held.discard((event.branch, event.step))
             case Committed() if not observation.pending:
                 held.difference_update([(event.branch, step) for step in event.steps])
+            case Parked(gate=gate):
+                held.add((event.branch, gate))  # whoever parks a gate, or is refused there, does nothing more
+            case Refused(what="gate", gate=str(gate)):
+                held.add((event.branch, gate))
             case Loaded() if "refused" not in observes:
                 held.clear()  # whatever it held was refused, unseen
+            case Loaded():
+                held.difference_update([(branch, step) for branch, step in held if step in gates])
             case Crashed():
                 held.clear()
     return sizes

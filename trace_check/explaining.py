@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from trace_check.matching import Matcher
+from trace_check.observations import Thread
 from trace_check.search import Explained, Search, Steps
 from trace_check.symmetry import Loosened, loosen
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_thread"]
 
 _FIRST_LOOK = 1_000
 """Places that are looked at before twins are made use of."""
+
+
+def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
+    """The cheapest explanations of a thread, and the steps of which they are made.
+
+    Where a process has run unordered steps one after the other, and that needs a fault, it is asked whether it
+    needs less with a runner for each of them.
+
+    Args:
+        thread: what is to be explained.
+        budget: how many places may be expanded; beyond it there is no answer, and no goal.
+    """
+    matcher = Matcher(thread)
+    found = explain(matcher, budget)
+    if not found.goals or found.cost == (0, 0) or (widened := thread.widened()) is None:
+        return matcher, found
+    wider = Matcher(widened)
+    other = explain(wider, budget - found.expanded)
+    other.expanded += found.expanded
+    if other.goals and other.cost < found.cost:
+        return wider, other
+    found.expanded = other.expanded
+    return matcher, found
 
 
 def explain(matcher: Matcher, budget: int) -> Explained:
@@ -48,11 +72,14 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
         return None, spent
     result = Explained()
     for faults in sorted({goal.faults for goal in loose.found.goals}):
-        dive = Search(steps, observations, only=faults)
-        finished = dive.run(budget - spent)
-        spent += dive.found.expanded
-        if not finished:
-            return None, spent
+        for hasty in (True, False):
+            dive = Search(steps, observations, only=faults, hasty=hasty)
+            finished = dive.run(budget - spent)
+            spent += dive.found.expanded
+            if not finished:
+                return None, spent
+            if dive.found.goals:
+                break
         result.goals += dive.found.goals
         result.ways |= dive.found.ways
     if not result.goals:

@@ -493,6 +493,32 @@ class Matcher:
         """The answers that may be given unseen."""
         yield from self._alike(self._hidden_answers(s))
 
+    def beyond_gate(self, s: bytes, r: int) -> list[tuple[int, bytes]]:
+        """Where runner r, which has just passed a gate, may go from there: the steps, each with the state.
+
+        Nothing where its claim has passed on, or where somebody else holds another answer of that gate: then it matters
+        which of them goes first.
+        """
+        c, x = self.c, self._run(s, r, at.STEP)
+        if self._run(s, r, at.PHASE) != at.HOLDS or x == at.AT_COMMIT or c.kind[x] != at.GATE:
+            return []
+        for other in range(1, c.R + 1):
+            p, q = at.run_at(c, r), at.run_at(c, other)
+            alike = all(s[p + field] == s[q + field] for field in (at.BRANCH, at.STEP, at.PHASE))
+            if alike and s[p + at.OUT] != s[q + at.OUT]:
+                return []
+        return [
+            (self._run(move.state, r, at.STEP), self.quotient.of(move.state))
+            for move in self._take_next(s, 0, act.Record, r)
+        ]
+
+    def is_written(self, s: bytes, r: int) -> bool:
+        """Has runner r read the gate that it stands at, to claim it later, and somebody claimed it meanwhile?"""
+        if self._run(s, r, at.PHASE) != at.CHECKED:
+            return False
+        k = at.gate_at(self.c, self._run(s, r, at.BRANCH), self._run(s, r, at.STEP))
+        return int(s[k + at.GATE_STATUS]) > at.ANSWERED
+
     def _hidden_answers(self, s: bytes) -> Iterator[Move]:
         if "answer" not in self.thread.observes:
             delivery = self.c.D  # no shown delivery has this number

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from msgspec import UNSET
 
@@ -110,6 +110,11 @@ class Thread:
         """The number of a step."""
         return self.program.number(name)
 
+    def widened(self) -> Thread | None:
+        """The same with a crew for every actor that runs unordered steps, even one after the other; None: it has them."""
+        runners = _runners(self, wide=True)
+        return None if runners == self.runners else replace(self, runners=runners)
+
     def bounds(self) -> Bounds:
         """Bounds that hold whatever the thread shows.
 
@@ -185,18 +190,19 @@ def threads(trace: Trace) -> list[Thread]:
             thread.observations.append(Observation(event, position, low, math.inf if outlived else position))
     for thread in found.values():
         thread.observations.sort(key=lambda o: (o.low, o.high))
-        _number_runners(thread)
+        thread.runners = _runners(thread, wide=False)
     return list(found.values())
 
 
-def _number_runners(thread: Thread) -> None:
-    """Give every actor its runners."""
-    sizes = crew_sizes(thread.program, thread.observes, thread.observations)
-    number = 1
+def _runners(thread: Thread, wide: bool) -> dict[str, range]:
+    """The runners of every actor."""
+    sizes = crew_sizes(thread.program, thread.observes, thread.observations, wide=wide)
+    found, number = {}, 1
     for actor in thread.runners:
         size = sizes.get(actor, 1)
-        thread.runners[actor] = range(number, number + size)
+        found[actor] = range(number, number + size)
         number += size
+    return found
 
 
 def _learn(thread: Thread, event: AnyEvent, position: int) -> None:

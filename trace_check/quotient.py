@@ -67,18 +67,10 @@ class Quotient:
             t[e] = newest if t[e] == current else 1
         t[k + at.GATE_EPOCH] = newest
 
-    def superseded(self, s: bytes) -> list[int]:
-        """Offsets of the runners whose claim has passed on to somebody else."""
-        c = self.c
-        found = []
-        for k, b, u in self._gates:
-            if s[k + at.GATE_EPOCH] >= _TWICE:
-                found += [
-                    p
-                    for p in range(at.RUNS, at.RUNS + c.R * at.RUN_WIDTH, at.RUN_WIDTH)
-                    if s[p + at.EPOCH] == 1 and s[p + at.BRANCH] == b and s[p + at.UNIT] == u
-                ]
-        return found
+    def is_superseded(self, s: bytes, p: int) -> bool:
+        """Has the claim of the runner at offset p passed on to somebody else?"""
+        epoch, u = s[p + at.EPOCH], s[p + at.UNIT]
+        return epoch == 1 and s[at.gate_at(self.c, s[p + at.BRANCH], self.c.gate_in[u]) + at.GATE_EPOCH] > 1
 
     def retire(self, s: bytes, runners: Iterable[int], keep_claims: bool) -> bytes:
         """The same without what these runners have in hand.

@@ -12,7 +12,6 @@ the end are put aside until it is clear that something is unmodelled.  None of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -23,8 +22,12 @@ from pymodel.resume.faults import FORK_NONDETERMINISM, LOST_COMMIT
 from trace_check.events import (
     Answer,
     Completed,
+    Computed,
     Crashed,
+    EffectFired,
+    Event,
     Failed,
+    GatePassed,
     Loaded,
     Recorded,
     Refused,
@@ -42,6 +45,7 @@ ALL_CLAUSES = (*CLAUSES, "LV")
 _LV = 1 << len(CLAUSES)
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
+_INDIFFERENT = (Loaded, Computed, EffectFired, GatePassed, Answer, StoreRead, Completed)
 _FORCED_AT_ONCE = 20  # candidates that are forced over an event that nothing explains
 _WAYS = 50
 _PAST_HOPE = 1000  # hopeless places that are looked at to see how far the reference gets
@@ -79,6 +83,11 @@ class Explained:
     expanded: int = 0
     surely: int | None = None
 
+    @property
+    def cost(self) -> tuple[int, int]:
+        """How many events are unmodelled in its goals, and how many faults they need."""
+        return len(self.goals[0].unmodelled), self.goals[0].faults.bit_count()
+
 
 class Steps:
     """The matcher's steps, each worked out once: many places share a state."""
@@ -87,21 +96,30 @@ class Steps:
         self.matcher = matcher
         self._hidden: dict[tuple[bytes, str], tuple[Move, ...]] = {}
         self._answers: dict[bytes, tuple[Move, ...]] = {}
+        self._beyond: dict[tuple[bytes, int], list[tuple[int, bytes]]] = {}
         self._broken: dict[bytes, int] = {}
 
-    def hidden(self, state: bytes, actors: Iterable[str]) -> list[Move]:
-        """What may happen unseen, if these actors may still do something."""
-        found: list[Move] = []
-        for actor in actors:
-            moves = self._hidden.get((state, actor))
-            if moves is None:
-                moves = tuple(m for m in self.matcher.hidden_by(state, actor) if m.state != state)
-                self._hidden[state, actor] = moves
-            found += moves
-        answers = self._answers.get(state)
-        if answers is None:
-            answers = self._answers[state] = tuple(self.matcher.hidden_answers(state))
-        return [*found, *answers]
+    def hidden(self, state: bytes, actor: str) -> tuple[Move, ...]:
+        """What an actor may do unseen."""
+        moves = self._hidden.get((state, actor))
+        if moves is None:
+            moves = tuple(m for m in self.matcher.hidden_by(state, actor) if m.state != state)
+            self._hidden[state, actor] = moves
+        return moves
+
+    def answers(self, state: bytes) -> tuple[Move, ...]:
+        """The answers that may be given unseen."""
+        moves = self._answers.get(state)
+        if moves is None:
+            moves = self._answers[state] = tuple(self.matcher.hidden_answers(state))
+        return moves
+
+    def beyond(self, state: bytes, r: int) -> list[tuple[int, bytes]]:
+        """Where a runner goes that has just passed a gate."""
+        moves = self._beyond.get((state, r))
+        if moves is None:
+            moves = self._beyond[state, r] = self.matcher.beyond_gate(state, r)
+        return moves
 
     def broken(self, state: bytes) -> int:
         """The clauses broken in a state, as bits."""
@@ -118,6 +136,7 @@ class Search:
         steps: the steps there are.
         observations: in the order of their intervals.
         only: look only for an explanation by these faults, and stop at the first; None: for all the cheapest.
+        hasty: look at unseen steps only of those of whom something is shown next, which may miss an explanation.
         loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
     """
 
@@ -127,12 +146,14 @@ class Search:
         observations: list[Observation],
         *,
         only: int | None = None,
+        hasty: bool = False,
         loosened: Loosened | None = None,
     ) -> None:
         self.steps = steps
         self.matcher = steps.matcher
         self.observations = observations
         self.only = only
+        self.hasty = hasty
         self.loosened = loosened
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
         self.found = Explained()
@@ -156,7 +177,9 @@ class Search:
         self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
         self.equals_before = _equals_before(observations)
         self.lifelines = bool(_bits(observations, ResumeFailed) | _bits(observations, ResumeGaveUp))
-        self.owed = self._owed() if "loaded" in observes else {}
+        self.begun = self._begun() if "loaded" in observes else {}
+        self.refusals = _bits_of_actors(observations, Refused)
+        self.owed = self._owed() if "loaded" in observes else []
         self.add(Node(0, self.matcher.initial, 0, (), 0), None)
 
     # ----------------------------------------------------------------------------------------------------------
@@ -179,32 +202,64 @@ class Search:
         heappush(self.aside if self.hopeful and self.is_hopeless(node) else self.queue, entry)
 
     def is_hopeless(self, node: Node) -> bool:
-        """Does the trace show a write accepted of a runner whose claim has passed on?
+        """Does the trace still show what a runner can't do any more before it loads again, and show no such load?
 
-        It has to load again before anything is accepted of it, whatever the faults, and it doesn't.
+        Whatever the faults, nothing is accepted of a runner whose claim has passed on, and one that has passed a gate
+        doesn't come to it again.
         """
-        if not self.owed:
-            return False
-        return any(
-            not node.done >> i & 1 and not loads & ~node.done
-            for p in self.matcher.quotient.superseded(node.state)
-            for i, loads in self.owed.get(p, ())
-        )
+        for p, records, passes in self.owed:
+            if node.state[p + at.EPOCH]:
+                place = node.state[p + at.BRANCH], node.state[p + at.UNIT]
+                for i, loads, b, u in passes:
+                    if not node.done >> i & 1 and not loads & ~node.done and place == (b, u):
+                        return True
+                if records and self.matcher.quotient.is_superseded(node.state, p):
+                    for i, loads in records:
+                        if not node.done >> i & 1 and not loads & ~node.done:
+                            return True
+        return False
 
-    def _owed(self) -> dict[int, list[tuple[int, int]]]:
-        """Where an actor's runner is -> its records that are shown, each with the loads that may come before."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for i, observation in enumerate(self.observations):
-            actor = observation.event.actor
-            crew = self.matcher.thread.runners.get(actor, range(0))
-            if not isinstance(observation.event, Recorded) or observation.pending or len(crew) != 1:
-                continue
-            loads = 0
-            for j, other in enumerate(self.observations):
-                if other.event.actor == actor and isinstance(other.event, Loaded):
-                    loads |= 1 << j if self._may_come_before(j, i) else 0
-            found.setdefault(at.run_at(self.matcher.c, crew[0]), []).append((i, loads))
+    def _owed(self) -> list[tuple[int, list[tuple[int, int]], list[tuple[int, int, int, int]]]]:
+        """For each actor of one runner, where that is, and what is shown of it to be accepted and to pass a gate.
+
+        With each the loads that may come before, and of a gate the branch and the unit.
+        """
+        thread, c = self.matcher.thread, self.matcher.c
+        found = []
+        for actor, crew in thread.runners.items():
+            records, passes = [], []
+            for i, observation in enumerate(self.observations):
+                event = observation.event
+                if event.actor != actor or observation.pending:
+                    continue
+                if isinstance(event, Recorded):
+                    records.append((i, self._loads_before(i)))
+                elif isinstance(event, GatePassed):
+                    u = int(c.unit_of[thread.step(event.gate)])
+                    passes.append((i, self._loads_before(i), thread.branches[event.branch], u))
+            if len(crew) == 1 and (records or passes):
+                found.append((at.run_at(c, crew[0]), records, passes))
         return found
+
+    def _begun(self) -> dict[tuple[str, int, int], list[tuple[int, int]]]:
+        """For each actor, branch and step, when the step is shown to be run, each with the loads that may come before."""
+        found: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
+        thread = self.matcher.thread
+        for i, observation in enumerate(self.observations):
+            event = observation.event
+            if isinstance(event, Computed | EffectFired):
+                key = event.actor, thread.branches[event.branch], thread.step(event.step)
+                found.setdefault(key, []).append((i, self._loads_before(i)))
+        return found
+
+    def _loads_before(self, i: int) -> int:
+        """The loads of an observation's actor that may come before it, as bits."""
+        actor = self.observations[i].event.actor
+        return sum(
+            1 << j
+            for j, other in enumerate(self.observations)
+            if other.event.actor == actor and isinstance(other.event, Loaded) and self._may_come_before(j, i)
+        )
 
     def _may_come_before(self, j: int, i: int) -> bool:
         """May observation j of an actor come before its observation i?"""
@@ -263,11 +318,38 @@ class Search:
                 for move in reversed(self.moves(node, k)):
                     self.step(node, move.state, move.faults, move.name, k)
         self.unseen = unseen + 1
-        live = self.live(node.done)
-        if self.loosened is not None:
-            live = self.loosened.distinct(node.done, node.state, live)
-        for move in self.steps.hidden(node.state, live):
+        for actor in self.may_act(node, enabled):
+            for move in self.steps.hidden(node.state, actor):
+                self.step(node, move.state, move.faults, move.name, None, actor)
+        for move in self.steps.answers(node.state):
             self.step(node, move.state, move.faults, move.name, None)
+
+    def may_act(self, node: Node, enabled: list[int]) -> list[str]:
+        """The actors whose unseen steps have to be looked at now."""
+        actors = self.live(node.done)
+        if self.loosened is not None:
+            actors = self.loosened.distinct(node.done, node.state, actors)
+        events = [self.observations[k].event for i in enabled for k in self.takers(node, i)]
+        if self.hasty:
+            return [actor for actor in actors if any(event.actor == actor for event in events)]
+        if all(isinstance(event, _INDIFFERENT) for event in events):
+            acting = {event.actor for event in events}
+            return [actor for actor in actors if actor in acting or not self.can_wait(node, actor)]
+        return actors
+
+    def can_wait(self, node: Node, actor: str) -> bool:
+        """Is the actor between its reading of a gate and its claim, the gate claimed already, so that no haste is needed?
+
+        The claim then changes nothing for the others, and can wait until the actor's next event or until somebody records
+        or commits.  It can't where the trace shows that something of the actor was refused: it may have had to be early.
+        """
+        crew = self.matcher.thread.runners.get(actor, range(0))
+        return (
+            len(crew) == 1
+            and "refused" in self.matcher.thread.observes
+            and not self.refusals.get(actor, 0) & ~node.done
+            and self.matcher.is_written(node.state, crew[0])
+        )
 
     def moves(self, node: Node, i: int) -> tuple[Move, ...]:
         """The steps that an observation may be here."""
@@ -298,8 +380,10 @@ class Search:
             return [i]
         return self.loosened.takers(node.done, node.state, *stage)
 
-    def step(self, node: Node, state: bytes, faults: int, name: str, i: int | None) -> None:
-        """Add the place that a step leads to."""
+    def step(
+        self, node: Node, state: bytes, faults: int, name: str, i: int | None, actor: str | None = None
+    ) -> None:
+        """Add the place that a step leads to: observation i, or what an actor (None: somebody) does unseen."""
         broken = node.broken | self.steps.broken(state)
         if broken & ~node.broken & _FD and not faults:
             # The code of an effect isn't known: two branches that answer it differently show that a fork deviated.
@@ -312,10 +396,34 @@ class Search:
             done |= 1 << i
             if self.matcher.starves(state, self.observations[i]):
                 broken |= _LV
-            state = self.retired(done, state, self.observations[i].event.actor)
+            actor = self.observations[i].event.actor
+            state = self.retired(done, state, actor)
+        if actor is not None and (beyond := self.gone_on(done, state, actor)) is not None:
+            between = Node(done, state, faults, node.unmodelled, broken)
+            self.parents.setdefault(between, (node, name, i))
+            node, state, name, i = between, beyond, "Record", None
         if self.loosened is not None:
             done, state = self.loosened.ordered(done, state)
         self.add(Node(done, state, faults, node.unmodelled, broken), (node, name, i))
+
+    def gone_on(self, done: int, state: bytes, actor: str) -> bytes | None:
+        """Where an actor goes unseen that has just passed a gate, if the trace shows that it must have gone there.
+
+        It has one way from the gate, and what is shown of it at the step there is still to come: so it recorded the gate
+        while that step wasn't recorded yet, and at once is as good as later.
+        """
+        crew = self.matcher.thread.runners.get(actor, range(0))
+        if len(crew) != 1:
+            return None
+        p = at.run_at(self.matcher.c, crew[0])
+        if state[p + at.PHASE] != at.HOLDS or self.matcher.c.kind[state[p + at.STEP]] != at.GATE:
+            return None
+        ways = self.steps.beyond(state, crew[0])
+        if len(ways) != 1:
+            return None
+        x, beyond = ways[0]
+        begun = self.begun.get((actor, state[p + at.BRANCH], x), ())
+        return beyond if any(not done >> i & 1 and not loads & ~done for i, loads in begun) else None
 
     def retired(self, done: int, state: bytes, actor: str) -> bytes:
         """The state without what an actor has in hand that does nothing more."""
@@ -422,11 +530,13 @@ def _bits(observations: list[Observation], kind: type) -> int:
     return sum(1 << i for i, o in enumerate(observations) if isinstance(o.event, kind))
 
 
-def _bits_of_actors(observations: list[Observation]) -> dict[str, int]:
+def _bits_of_actors(observations: list[Observation], kind: type = Event) -> dict[str, int]:
+    """For each actor its observations of a kind."""
     found: dict[str, int] = {}
     for i, observation in enumerate(observations):
-        actor = observation.event.actor
-        found[actor] = found.get(actor, 0) | 1 << i
+        if isinstance(observation.event, kind):
+            actor = observation.event.actor
+            found[actor] = found.get(actor, 0) | 1 << i
     return found
 
 

@@ -103,7 +103,7 @@ class Loosened:
         """These actors, but of those in one role one only."""
         found: list[str] = []
         roles: set[tuple[int, int, bytes]] = set()
-        for actor in actors:
+        for actor in sorted(actors, key=lambda actor: self.places.get(actor, (-1, -1))):
             if actor in self.places:
                 number, place = self.places[actor]
                 twins = self.twins[number]
