@@ -10,7 +10,7 @@ a runner that joins behind a gate holds the epoch of the one that passed it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Protocol
 
@@ -141,20 +141,24 @@ class Crews:
     Args:
         c: the configuration.
         slots: for each actor the numbers of its runners.
+
+    Attributes:
+        several: the actors that are more than one runner.
     """
 
     def __init__(self, c: Config, slots: Mapping[str, range]) -> None:
         self.c = c
         self.slots = slots
+        self.several = frozenset(actor for actor, crew in slots.items() if len(crew) > 1)
         self._spans = [
             (at.run_at(c, r[0]), at.run_at(c, r[-1]) + at.RUN_WIDTH) for r in slots.values() if len(r) > 1
         ]
 
-    def distinct(self, s: bytes, actor: str) -> list[int]:
+    def distinct(self, s: bytes, actor: str) -> Sequence[int]:
         """The runners of an actor, one of each kind that stand alike."""
         slots = self.slots.get(actor, range(0))
-        if len(slots) < 2:
-            return list(slots)
+        if actor not in self.several:
+            return slots
         seen: dict[bytes, int] = {}
         for r in slots:
             p = at.run_at(self.c, r)

@@ -28,7 +28,8 @@ def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
     if not found.goals or found.cost == (0, 0) or (widened := thread.widened()) is None:
         return matcher, found
     wider = Matcher(widened)
-    other = explain(wider, budget - found.expanded)
+    unmodelled, faults = found.cost
+    other = explain(wider, budget - found.expanded, below=None if unmodelled else faults)
     other.expanded += found.expanded
     if other.goals and other.cost < found.cost:
         return wider, other
@@ -36,20 +37,21 @@ def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
     return matcher, found
 
 
-def explain(matcher: Matcher, budget: int) -> Explained:
+def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Explained:
     """The cheapest explanations of a thread.
 
     Args:
         matcher: the steps of the thread.
         budget: how many places may be expanded; beyond it there is no answer, and no goal.
+        below: look only for explanations by fewer faults than so many.
     """
     steps = Steps(matcher)
-    search = Search(steps, matcher.thread.observations)
+    search = Search(steps, matcher.thread.observations, below=below)
     if search.run(min(_FIRST_LOOK, budget)):
         return search.found
     spent = 0
     loosened = loosen(matcher.thread)
-    if loosened is not None:
+    if loosened is not None and below is None:
         found, spent = _by_twins(steps, search, loosened, budget - search.found.expanded)
         if found is not None:
             return found

@@ -129,26 +129,22 @@ class Matcher:
         """The steps that an observation may be.  `used`: the faults of the explanation so far."""
         event = observation.event
         if isinstance(event, Crashed):
-            yield from self._alike(self._all_crashed(s, event.actor))
+            for state, faults, name in self._all_crashed(s, event.actor):
+                yield Move(self.quotient.of(state), faults, name)
             return
         for r in self.crews.distinct(s, event.actor) or [0]:
-            moves = self._seen_by(s, r, observation, used)
-            yield from self._alike(self._settled(s, event.actor, r, moves))
+            yield from self._settled(s, event.actor, r, self._seen_by(s, r, observation, used))
 
     def _settled(self, s: bytes, actor: str, r: int, moves: Iterable[Move]) -> Iterator[Move]:
         """The moves of runner r, with what follows from each for the rest of its crew."""
+        if actor not in self.crews.several:
+            for state, faults, name in moves:
+                yield Move(self.quotient.of(state), faults, name)
+            return
         for move in moves:
-            if r == 0 or move.state == s:
-                yield move
-                continue
             anew = bool(move.faults & dev.LEDGER_IGNORED)
             for state in self.crews.settle(s, move.state, actor, r, anew):
-                yield Move(state, move.faults, move.name)
-
-    def _alike(self, moves: Iterable[Move]) -> Iterator[Move]:
-        """The same moves, to the states that stand for all that are alike."""
-        for move in moves:
-            yield Move(self.quotient.of(move.state), move.faults, move.name)
+                yield Move(self.quotient.of(state), move.faults, move.name)
 
     def _seen_by(self, s: bytes, r: int, observation: Observation, used: int) -> Iterator[Move]:
         """The steps of runner r that an observation may be."""
@@ -486,12 +482,7 @@ class Matcher:
         if actor not in self._may_work:
             return
         for r in self.crews.distinct(s, actor):
-            moves = self._hidden_of(s, r, actor)
-            yield from self._alike(self._settled(s, actor, r, moves))
-
-    def hidden_answers(self, s: bytes) -> Iterator[Move]:
-        """The answers that may be given unseen."""
-        yield from self._alike(self._hidden_answers(s))
+            yield from self._settled(s, actor, r, self._hidden_of(s, r, actor))
 
     def beyond_gate(self, s: bytes, r: int) -> list[tuple[int, bytes]]:
         """Where runner r, which has just passed a gate, may go from there: the steps, each with the state.
@@ -512,14 +503,8 @@ class Matcher:
             for move in self._take_next(s, 0, act.Record, r)
         ]
 
-    def is_written(self, s: bytes, r: int) -> bool:
-        """Has runner r read the gate that it stands at, to claim it later, and somebody claimed it meanwhile?"""
-        if self._run(s, r, at.PHASE) != at.CHECKED:
-            return False
-        k = at.gate_at(self.c, self._run(s, r, at.BRANCH), self._run(s, r, at.STEP))
-        return int(s[k + at.GATE_STATUS]) > at.ANSWERED
-
-    def _hidden_answers(self, s: bytes) -> Iterator[Move]:
+    def hidden_answers(self, s: bytes) -> Iterator[Move]:
+        """The answers that may be given unseen."""
         if "answer" not in self.thread.observes:
             delivery = self.c.D  # no shown delivery has this number
             for b in self.thread.branches.values():
@@ -632,7 +617,7 @@ class Matcher:
         elif isinstance(event, Parked | Crashed | Refused) and r:
             for other in self.thread.runners[event.actor] if isinstance(event, Crashed) else [r]:
                 act.go_idle(c, t, other)
-        return self.quotient.of(t)
+        return self.quotient.of(bytes(t))
 
     def _who(self, s: bytes, event: AnyEvent) -> int:
         """The runner that an event is taken to be of: where it is, or else one that does nothing."""

@@ -40,18 +40,28 @@ class Quotient:
             if c.kind[x] == at.EFFECT
         ]
 
-    def of(self, t: bytes | bytearray) -> bytes:
-        """The state that stands for t and all that are like it."""
-        t = bytearray(t)
+    def of(self, s: bytes) -> bytes:
+        """The state that stands for s and all that are like it."""
+        for k, _, _ in self._gates:
+            if s[k + at.GATE_CLAIMS] > _TWICE or s[k + at.GATE_EPOCH] >= _TWICE:
+                return self._counted(s)
+        if s[at.CRASHES] or s[at.EXPIRIES] or s[at.INVALID]:
+            return self._counted(s)
+        for w in self._applied:
+            if s[w] > _TWICE:
+                return self._counted(s)
+        return self._crews.sort(s)
+
+    def _counted(self, s: bytes) -> bytes:
+        """The same with no budget spent, no count above two, and epochs by their age."""
+        t = bytearray(s)
         t[at.CRASHES] = t[at.EXPIRIES] = t[at.INVALID] = 0
         for k, b, u in self._gates:
-            if t[k + at.GATE_CLAIMS] > _TWICE:
-                t[k + at.GATE_CLAIMS] = _TWICE
+            t[k + at.GATE_CLAIMS] = min(t[k + at.GATE_CLAIMS], _TWICE)
             if t[k + at.GATE_EPOCH] >= _TWICE:
                 self._number_epochs(t, k, b, u)
         for w in self._applied:
-            if t[w] > _TWICE:
-                t[w] = _TWICE
+            t[w] = min(t[w], _TWICE)
         return self._crews.sort(bytes(t))
 
     def _number_epochs(self, t: bytearray, k: int, b: int, u: int) -> None:
@@ -86,4 +96,4 @@ class Quotient:
             if s[p + at.PHASE] != at.IDLE and not (keep_claims and s[p + at.EPOCH]):
                 t = t or bytearray(s)
                 go_idle(self.c, t, r)
-        return s if t is None else self.of(t)
+        return s if t is None else self.of(bytes(t))

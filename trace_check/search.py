@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from types import UnionType
 from typing import NamedTuple
 
 from pymodel.resume import reading as at
@@ -137,6 +138,7 @@ class Search:
         observations: in the order of their intervals.
         only: look only for an explanation by these faults, and stop at the first; None: for all the cheapest.
         hasty: look at unseen steps only of those of whom something is shown next, which may miss an explanation.
+        below: look only for explanations by fewer faults than so many, and for none with anything unmodelled.
         loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
     """
 
@@ -147,6 +149,7 @@ class Search:
         *,
         only: int | None = None,
         hasty: bool = False,
+        below: int | None = None,
         loosened: Loosened | None = None,
     ) -> None:
         self.steps = steps
@@ -154,6 +157,7 @@ class Search:
         self.observations = observations
         self.only = only
         self.hasty = hasty
+        self.below = below
         self.loosened = loosened
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
         self.found = Explained()
@@ -165,7 +169,7 @@ class Search:
         self.limit: int | None = None
         self.unseen = 0  # unseen steps since the last event, of what is being added
         self.seen: dict[tuple[bytes, int, int], tuple[Move, ...]] = {}
-        self.of_actor = _bits_of_actors(observations) | (loosened.kin if loosened else {})
+        self.of_actor = _bits_of_actors(observations, Event) | (loosened.kin if loosened else {})
         observes = self.matcher.thread.observes
         # Where a durable kind may go unseen, a process may do such a thing after its last line.
         self.silent = bool(_DURABLE - observes)
@@ -177,6 +181,14 @@ class Search:
         self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
         self.equals_before = _equals_before(observations)
         self.lifelines = bool(_bits(observations, ResumeFailed) | _bits(observations, ResumeGaveUp))
+        self.alone = {
+            actor: at.run_at(self.matcher.c, crew[0])
+            for actor, crew in self.matcher.thread.runners.items()
+            if len(crew) == 1
+        }
+        # What is shown of each actor to be accepted, to pass a gate or to run, and its loads.
+        self.bound = _by_actor(observations, Recorded | GatePassed | Computed | EffectFired)
+        self.loads = _by_actor(observations, Loaded)
         self.begun = self._begun() if "loaded" in observes else {}
         self.refusals = _bits_of_actors(observations, Refused)
         self.owed = self._owed() if "loaded" in observes else []
@@ -228,16 +240,14 @@ class Search:
         found = []
         for actor, crew in thread.runners.items():
             records, passes = [], []
-            for i, observation in enumerate(self.observations):
-                event = observation.event
-                if event.actor != actor or observation.pending:
-                    continue
+            for i in self.bound.get(actor, []) if len(crew) == 1 else []:
+                event = self.observations[i].event
                 if isinstance(event, Recorded):
                     records.append((i, self._loads_before(i)))
                 elif isinstance(event, GatePassed):
                     u = int(c.unit_of[thread.step(event.gate)])
                     passes.append((i, self._loads_before(i), thread.branches[event.branch], u))
-            if len(crew) == 1 and (records or passes):
+            if records or passes:
                 found.append((at.run_at(c, crew[0]), records, passes))
         return found
 
@@ -245,8 +255,8 @@ class Search:
         """For each actor, branch and step, when the step is shown to be run, each with the loads that may come before."""
         found: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         thread = self.matcher.thread
-        for i, observation in enumerate(self.observations):
-            event = observation.event
+        for i in (i for own in self.bound.values() for i in own):
+            event = self.observations[i].event
             if isinstance(event, Computed | EffectFired):
                 key = event.actor, thread.branches[event.branch], thread.step(event.step)
                 found.setdefault(key, []).append((i, self._loads_before(i)))
@@ -254,12 +264,8 @@ class Search:
 
     def _loads_before(self, i: int) -> int:
         """The loads of an observation's actor that may come before it, as bits."""
-        actor = self.observations[i].event.actor
-        return sum(
-            1 << j
-            for j, other in enumerate(self.observations)
-            if other.event.actor == actor and isinstance(other.event, Loaded) and self._may_come_before(j, i)
-        )
+        loads = self.loads.get(self.observations[i].event.actor, ())
+        return sum(1 << j for j in loads if self._may_come_before(j, i))
 
     def _may_come_before(self, j: int, i: int) -> bool:
         """May observation j of an actor come before its observation i?"""
@@ -290,7 +296,7 @@ class Search:
             i
             for i in found
             if (self.observations[i].low < first_end or self.observations[i].high == first_end)
-            and not self.equals_before[i] & ~done
+            and not self.equals_before.get(i, 0) & ~done
         ]
 
     def live(self, done: int) -> list[str]:
@@ -310,11 +316,11 @@ class Search:
         self.unseen = 0
         enabled = self.enabled(node.done)
         for i in enabled:
-            if self.at_once(node, i):
+            if self.asserting >> i & 1 and self.at_once(node, i):
                 return
         # Last comes first: so that what is tried first is the earliest event, by the first of its readings.
         for i in reversed(enabled):
-            for k in self.takers(node, i):
+            for k in self.takers(node, i) if self.loosened is not None else (i,):
                 for move in reversed(self.moves(node, k)):
                     self.step(node, move.state, move.faults, move.name, k)
         self.unseen = unseen + 1
@@ -329,27 +335,31 @@ class Search:
         actors = self.live(node.done)
         if self.loosened is not None:
             actors = self.loosened.distinct(node.done, node.state, actors)
+        patient = [] if self.hasty else [actor for actor in actors if self.can_wait(node, actor)]
+        if not (self.hasty or patient):
+            return actors
         events = [self.observations[k].event for i in enabled for k in self.takers(node, i)]
+        acting = {event.actor for event in events}
         if self.hasty:
-            return [actor for actor in actors if any(event.actor == actor for event in events)]
+            return [actor for actor in actors if actor in acting]
         if all(isinstance(event, _INDIFFERENT) for event in events):
-            acting = {event.actor for event in events}
-            return [actor for actor in actors if actor in acting or not self.can_wait(node, actor)]
+            return [actor for actor in actors if actor in acting or actor not in patient]
         return actors
 
     def can_wait(self, node: Node, actor: str) -> bool:
-        """Is the actor between its reading of a gate and its claim, the gate claimed already, so that no haste is needed?
+        """Has the actor read a gate that it will claim later, and is that claimed already, so that no haste is needed?
 
-        The claim then changes nothing for the others, and can wait until the actor's next event or until somebody records
-        or commits.  It can't where the trace shows that something of the actor was refused: it may have had to be early.
+        Its claim then changes nothing for the others, and can wait until the actor's next event or until somebody
+        records or commits.  It can't where the trace shows that something of the actor was refused: it may have had
+        to be early.
         """
-        crew = self.matcher.thread.runners.get(actor, range(0))
-        return (
-            len(crew) == 1
-            and "refused" in self.matcher.thread.observes
-            and not self.refusals.get(actor, 0) & ~node.done
-            and self.matcher.is_written(node.state, crew[0])
-        )
+        p = self.alone.get(actor)
+        if p is None or node.state[p + at.PHASE] != at.CHECKED:
+            return False
+        if "refused" not in self.matcher.thread.observes or self.refusals.get(actor, 0) & ~node.done:
+            return False
+        gate = at.gate_at(self.matcher.c, node.state[p + at.BRANCH], node.state[p + at.STEP])
+        return int(node.state[gate + at.GATE_STATUS]) > at.ANSWERED
 
     def moves(self, node: Node, i: int) -> tuple[Move, ...]:
         """The steps that an observation may be here."""
@@ -363,8 +373,6 @@ class Search:
 
     def at_once(self, node: Node, i: int) -> bool:
         """See to an observation that changes nothing, now or at any other time: no need to look at other orders."""
-        if not self.asserting >> i & 1:
-            return False
         moves = self.moves(node, i)
         if len(moves) != 1 or moves[0].state != node.state:
             return False
@@ -412,13 +420,10 @@ class Search:
         It has one way from the gate, and what is shown of it at the step there is still to come: so it recorded the gate
         while that step wasn't recorded yet, and at once is as good as later.
         """
-        crew = self.matcher.thread.runners.get(actor, range(0))
-        if len(crew) != 1:
+        p = self.alone.get(actor)
+        if p is None or state[p + at.PHASE] != at.HOLDS or self.matcher.c.kind[state[p + at.STEP]] != at.GATE:
             return None
-        p = at.run_at(self.matcher.c, crew[0])
-        if state[p + at.PHASE] != at.HOLDS or self.matcher.c.kind[state[p + at.STEP]] != at.GATE:
-            return None
-        ways = self.steps.beyond(state, crew[0])
+        ways = self.steps.beyond(state, self.matcher.thread.runners[actor][0])
         if len(ways) != 1:
             return None
         x, beyond = ways[0]
@@ -461,6 +466,8 @@ class Search:
         while True:
             while self.queue and (self.limit is None or self.queue[0][0] <= self.limit):
                 cost, _, unseen, _, node = self.queue[0]
+                if self.below is not None and cost >= self.below:
+                    return self.finish()
                 if cost and not found.stuck:
                     self.look_further(budget)
                 if node.done & self.wanted == self.wanted:
@@ -479,7 +486,7 @@ class Search:
                 fewest = min((len(n.unmodelled), n.faults.bit_count()) for n in found.goals)
                 found.goals = [n for n in found.goals if (len(n.unmodelled), n.faults.bit_count()) == fewest]
                 return self.finish()
-            if self.only is not None or self.loosened is not None:
+            if self.only is not None or self.below is not None or self.loosened is not None:
                 return self.finish()
             if not found.stuck:
                 self.look_further(budget)
@@ -526,12 +533,22 @@ class Search:
         return steps[::-1]
 
 
-def _bits(observations: list[Observation], kind: type) -> int:
+def _bits(observations: list[Observation], kind: type | UnionType) -> int:
+    """The observations of a kind."""
     return sum(1 << i for i, o in enumerate(observations) if isinstance(o.event, kind))
 
 
-def _bits_of_actors(observations: list[Observation], kind: type = Event) -> dict[str, int]:
-    """For each actor its observations of a kind."""
+def _by_actor(observations: list[Observation], kind: type | UnionType) -> dict[str, list[int]]:
+    """For each actor its observations of a kind, without those that have no end unless they are loads."""
+    found: dict[str, list[int]] = {}
+    for i, observation in enumerate(observations):
+        if isinstance(observation.event, kind) and (kind is Loaded or not observation.pending):
+            found.setdefault(observation.event.actor, []).append(i)
+    return found
+
+
+def _bits_of_actors(observations: list[Observation], kind: type | UnionType) -> dict[str, int]:
+    """For each actor its observations of a kind, as bits."""
     found: dict[str, int] = {}
     for i, observation in enumerate(observations):
         if isinstance(observation.event, kind):
@@ -550,23 +567,17 @@ def _asserts(observation: Observation) -> bool:
     )
 
 
-def _equals_before(observations: list[Observation]) -> list[int]:
+def _equals_before(observations: list[Observation]) -> dict[int, int]:
     """For each answer those that say the same and come first: begun before it, and ended before it.
 
     Nothing is bound to who gave it, so that of two such the first may always be taken for the first.
     """
-    found = []
+    found: dict[int, int] = {}
+    alike: dict[tuple[object, ...], list[int]] = {}
     for i, one in enumerate(observations):
-        bits = 0
-        if isinstance(one.event, Answer):
-            for j, other in enumerate(observations[:i]):
-                if isinstance(other.event, Answer) and _says(other) == _says(one) and other.high <= one.high:
-                    bits |= 1 << j
-        found.append(bits)
+        if isinstance(event := one.event, Answer):
+            said = event.branch, event.gate, event.delivery, event.value, event.accepted, one.pending
+            others = alike.setdefault(said, [])
+            found[i] = sum(1 << j for j in others if observations[j].high <= one.high)
+            others.append(i)
     return found
-
-
-def _says(observation: Observation) -> tuple[object, ...]:
-    event = observation.event
-    assert isinstance(event, Answer)
-    return (event.branch, event.gate, event.delivery, event.value, event.accepted, observation.pending)
