@@ -59,7 +59,10 @@ def _markdown(independence: Independence) -> Iterator[str]:
     yield ""
     yield "## A separating model for each clause"
     yield ""
-    yield f"Found by search among: {SEARCHED}. Minimal in the order (faults, runners, branches, units, crashes, answers, depth)."
+    yield (
+        f"Found by search among: {SEARCHED}. Minimal in the order (faults, runners, branches, units, crashes, answers,"
+        " depth)."
+    )
     yield ""
     yield "| clause | model | program | fault | runners | branches | crashes | answers | depth | distinct |"
     yield "|---|---|---|---|---:|---:|---:|---:|---:|---:|"

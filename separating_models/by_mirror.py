@@ -10,13 +10,18 @@ from pymodel.engine import explore
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.faulty import TOGETHER
 from separating_models.configuration import Configuration
+from separating_models.errors import SeparationError
 from separating_models.examination import Examination
 
 __all__ = ["examine_by_mirror"]
 
 
 def examine_by_mirror(
-    configuration: Configuration, *, together: Collection[str] = (), workers: int | None = 1
+    configuration: Configuration,
+    *,
+    together: Collection[str] = (),
+    workers: int | None = 1,
+    most_states: int | None = None,
 ) -> Examination:
     """Search all states of a configuration.
 
@@ -24,11 +29,15 @@ def examine_by_mirror(
         configuration: what to examine.
         together: clauses of which a state is sought that breaks all.
         workers: threads; all processors if None.
+        most_states: refuse a configuration that has more.
 
     Raises:
         EngineError: it cannot be searched.
+        SeparationError: it has more than `most_states`.
     """
-    found = explore(configuration.model(together), workers=workers)
+    found = explore(configuration.model(together), workers=workers, max_states=most_states)
+    if not found.complete:
+        raise SeparationError(f"{configuration}: it has more than {most_states:,} states")
     joint = found.violations.get(TOGETHER)
     return Examination(
         configuration=configuration,

@@ -18,6 +18,7 @@ from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS
 from separating_models.by_mirror import examine_by_mirror
 from separating_models.configuration import Configuration, program_of
+from separating_models.errors import SeparationError
 from separating_models.examination import Examination
 from separating_models.programs import small_programs
 
@@ -26,12 +27,14 @@ __all__ = ["MOST_STEPS", "SEARCHED", "Found", "Size", "find_separating"]
 MOST_STEPS = 2
 """Steps of a program that is tried."""
 
+_MOST_STATES = 20_000
 _MOST = {"runners": 2, "branches": 2, "units": MOST_STEPS, "crashes": 1, "answers": 2}
 
 SEARCHED = (
     f"one fault of {len(FAULTS)}, up to {_MOST['runners']} runners, {_MOST['branches']} branches,"
     f" {_MOST['crashes']} crash, {_MOST['answers']} answers, one expiry of a live claim, one invalid outcome,"
-    f" and all programs of at most {MOST_STEPS} steps; configurations whose states have no end are left out"
+    f" and all programs of at most {MOST_STEPS} steps; what has more than {_MOST_STATES:,} states, or infinitely many, is"
+    " left out"
 )
 """Among what the search looks, in words."""
 
@@ -108,16 +111,16 @@ def _sizes() -> Iterator[Size]:
 def _examined(size: Size, wanted: Collection[str]) -> Iterator[Examination]:
     """All configurations of a size that could separate a clause that is still wanted.
 
-    A configuration whose claims are taken over without end has no last state, so it is no model.
-
     Larger budgets of expiries and invalid outcomes only add behaviours.  So what does not break a clause with one of
     each breaks it with none as well, and smaller budgets are tried only where something is broken.
     """
     for fault in FAULTS:
         for program in small_programs(size.units, MOST_STEPS):
             try:
-                whole = examine_by_mirror(_configuration(size, program.name, fault, 1, 1))
-            except CapacityError:
+                whole = examine_by_mirror(
+                    _configuration(size, program.name, fault, 1, 1), most_states=_MOST_STATES
+                )
+            except (CapacityError, SeparationError):
                 continue
             yield whole
             if set(whole.breaks) & set(wanted):
