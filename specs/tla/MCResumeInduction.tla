@@ -122,7 +122,7 @@ Start ==
 -----------------------------------------------------------------------------
 (* States that satisfy Ind but for one conjunct: states that satisfy it,    *)
 (* bent in one place.  A few will do: the root has got somewhere, and other *)
-(* branches aren't there or were forked just now.                           *)
+(* branches, where they matter, aren't there or were forked just now.       *)
 
 Plain(f) == f.status # "failed" /\ \A g \in Gates : f.gate[g].status \notin {"parked", "answered"} /\ ~f.gate[g].expired
 Fresh(f) == f.status = "absent" \/
@@ -140,11 +140,13 @@ Early(t, b, x) ==
 BentStores(t) ==
   CASE dropped = "Declarations" -> {[t EXCEPT !.declared = @ \ {b}] : b \in t.declared}
     [] dropped = "Lives" ->    \* an effect of a branch that isn't there
-         {[t EXCEPT !.world[b][x] = Applied(F(x, <<>>))] : b \in Branches \ t.declared, x \in {y \in Effects : Inputs[y] = {}}}
+         {[t EXCEPT !.world[b][x] = Applied(F(x, <<>>))] :
+            b \in Branches \ t.declared, x \in {y \in Effects : Inputs[y] = {}}}
     [] dropped = "Chains" ->    \* the last unit once more
          {[t EXCEPT !.ckpt[b] = Append(@, @[Len(@)]), !.own[b] = Append(@, @[Len(@)])] : b \in Committed(t)}
     [] dropped = "Wholeness" ->
-         {[t EXCEPT !.ckpt[b][Len(t.ckpt[b])].valid = FALSE, !.own[b][Len(t.own[b])].entry.valid = FALSE] : b \in Committed(t)}
+         {[t EXCEPT !.ckpt[b][Len(t.ckpt[b])].valid = FALSE, !.own[b][Len(t.own[b])].entry.valid = FALSE] :
+            b \in Committed(t)}
     [] dropped = "Lawfulness" ->    \* a copied outcome that isn't the code's
          {[t EXCEPT !.ckpt[b][1].out[x] = v, !.origin[b].prefix[1].out[x] = v] :
             b \in Forked(t), x \in StepsIn[1] \ Gates, v \in Values}
@@ -158,7 +160,8 @@ BentStores(t) ==
     [] dropped = "Records" ->
          {[t EXCEPT !.ledger[b][x] = [out |-> v, ok |-> TRUE]] : b \in t.declared, x \in Effects, v \in Values}
     [] dropped = "Firings" -> {[t EXCEPT !.world[b][x].applied = 2] : b \in t.declared, x \in Effects}
-    [] dropped = "Computations" -> {[t EXCEPT !.computed = @ \cup {[k EXCEPT !.out = v]}] : k \in t.computed, v \in Values}
+    [] dropped = "Computations" ->
+         {[t EXCEPT !.computed = @ \cup {[k EXCEPT !.out = v]}] : k \in t.computed, v \in Values}
     [] dropped = "Answers" -> {[t EXCEPT !.gate[b][g].acks = @ \o @] : b \in t.declared, g \in Gates}
     [] dropped = "Claims" -> {[t EXCEPT !.gate[b][g].claims = 2] : b \in t.declared, g \in Gates}
     [] OTHER -> {t}
@@ -181,7 +184,8 @@ Without(names) == \A name \in names : Holds(name) = (name # dropped)
 Bent ==
   /\ Rigid /\ dropped \in Drops
   /\ LET roots == {f \in RootForms : Plain(f)}
-         others == {f \in OtherForms : Fresh(f)} IN
+         others == IF dropped \in {"Lives", "Lawfulness", "Origins"} THEN {f \in OtherForms : Fresh(f)}
+                   ELSE {AbsentForm} IN
      \E p \in roots : \E q \in [Branches \ {Root} -> others] :
      \E t \in Stores((Root :> p) @@ q) : \E s \in BentStores(t) : Put(s)
   /\ Without(OfBranches)
