@@ -10,17 +10,7 @@ from pymodel.engine.errors import EngineError
 from pymodel.resume.model import fault_names
 from trace_check.diagnosis import closest
 from trace_check.errors import TraceError
-from trace_check.events import (
-    Answer,
-    Committed,
-    Completed,
-    Computed,
-    EffectFired,
-    Forked,
-    GatePassed,
-    ResumeFailed,
-    ResumeGaveUp,
-)
+from trace_check.exercise import exercised
 from trace_check.explaining import explain_thread
 from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
@@ -203,7 +193,7 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
         unmodelled=tuple(sorted(unmodelled)),
         first_unexplained=first,
         hidden_steps=hidden,
-        exercised=_exercised(found),
+        exercised=exercised(found, (b.clause for b in clauses)),
         threads=len(found),
         expanded=expanded,
         warnings=tuple(trace.warnings),
@@ -277,29 +267,3 @@ def _first_unexplained(
         conditions=near.conditions,
         candidates=len(set(missing[index])),
     )
-
-
-def _exercised(found: list[Thread]) -> tuple[str, ...]:
-    """The clauses that the events put to a test."""
-    seen: set[str] = set()
-    for thread in found:
-        computed: set[tuple[str, str]] = set()
-        for observation in thread.observations:
-            match observation.event:
-                case EffectFired():
-                    seen.add("EO")
-                case Committed():
-                    seen |= {"PC", "CV"}
-                case Answer():
-                    seen.add("CO-V")
-                case GatePassed():
-                    seen |= {"CO-V", "CO-C"}
-                case Forked():
-                    seen |= {"FD", "FI"}
-                case Computed(branch=branch, step=step):
-                    if (branch, step) in computed:
-                        seen.add("RD")
-                    computed.add((branch, step))
-                case Completed() | ResumeFailed() | ResumeGaveUp():
-                    seen.add("LV")
-    return tuple(clause for clause in ALL_CLAUSES if clause in seen)

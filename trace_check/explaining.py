@@ -96,7 +96,8 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
         if not result.stuck:
             without = Search(steps, observations, only=0)
             without.run(max(0, budget - spent))
+            without.look_further(max(0, budget - spent))
             spent += without.found.expanded
-            result.stuck = without.found.stuck or without.furthest(faultless=True)
+            result.stuck = without.found.stuck
     result.expanded = search.found.expanded + spent
     return result, spent

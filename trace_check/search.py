@@ -509,7 +509,7 @@ class Search:
 
     def look_further(self, budget: int) -> None:
         """See how far the reference gets, without hope that it gets to the end."""
-        if self.only is None and self.loosened is None:
+        if not self.only and self.loosened is None:
             last = min(budget, self.found.expanded + _PAST_HOPE)
             while self.aside and self.aside[0][0] == 0 and self.found.expanded < last:
                 _, _, unseen, _, node = heappop(self.aside)

@@ -75,7 +75,10 @@ def test_race() -> None:
     path = LANGGRAPH / "race-two-resumers.jsonl"
     found = verdict(path)
     assert found.verdict == "violates"
-    assert [(c, certain) for c, _, certain in broken(found)] == [("CO-C", True), ("EO", True)]
+    assert {(c, certain) for c, _, certain in broken(found)} == {("CO-C", True), ("EO", True)}
+    passed, fired = positions(path, "gate_passed")[1], fires(path, "e2")[1]
+    assert all(passed <= event <= fired for _, event, _ in broken(found))
+    assert found.exercised == ("PC", "EO", "CV", "CO-V", "CO-C", "LV")
     # The second firing comes while the first's record is under way: it may have ignored that, or have no key.
     assert found.explanations == (
         ("check_then_claim", "ledger_ignored"),

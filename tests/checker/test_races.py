@@ -1,0 +1,102 @@
+"""Races of many processes are decided, and by the same verdict whichever way the search goes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from races import all_pass, one_passes, random_race
+from rendering import write
+
+from trace_check import explaining
+from trace_check.checker import Verdict, check_file
+from trace_check.matching import Matcher
+from trace_check.observations import Thread, threads
+from trace_check.reader import read_trace
+from trace_check.search import Search, Steps
+from trace_check.symmetry import loosen
+
+EXPLAINED = {"plain": (("check_then_claim", "unkeyed_effect"),), "keyed": (("check_then_claim",),)}
+
+
+@pytest.mark.parametrize("count", [2, 4, 8])
+@pytest.mark.parametrize("sink", ["plain", "keyed"])
+def test_all_pass(sink: str, count: int, tmp_path: Path) -> None:
+    found = all_pass(count, sink).check(tmp_path, budget=6_000)
+    assert found.verdict == "violates"
+    assert found.explanations == EXPLAINED[sink]
+    assert found.unmodelled == ()
+    broken = {"CO-C", "EO"} if sink == "plain" else {"CO-C"}
+    assert {(clause.clause, clause.certain) for clause in found.clauses} == {(name, True) for name in broken}
+    assert broken <= set(found.exercised)
+    assert found.first_unexplained is not None
+    kind = "effect_fired" if sink == "plain" else "recorded"
+    assert found.first_unexplained.kind == kind
+
+
+@pytest.mark.parametrize("count", [2, 8, 16])
+def test_one_passes(count: int, tmp_path: Path) -> None:
+    found = one_passes(count).check(tmp_path, budget=2_000)
+    assert (found.verdict, found.explanations, found.clauses) == ("conforms", ((),), ())
+    assert "CO-C" in found.exercised
+
+
+def said(found: Verdict) -> object:
+    clauses = sorted((clause.clause, clause.certain) for clause in found.clauses)
+    return found.verdict, clauses, found.explanations, found.unmodelled
+
+
+def test_twins_change_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts = set()
+    for seed in range(40):
+        rng = random.Random(seed)
+        path = write(tmp_path / "race.jsonl", random_race(rng, 3).rendering())
+        monkeypatch.setattr(explaining, "_FIRST_LOOK", 20_000)  # the trace as it is
+        before = check_file(path, budget=20_000)
+        monkeypatch.setattr(explaining, "_FIRST_LOOK", 0)  # with twins whenever there are some
+        after = check_file(path, budget=20_000)
+        assert before.verdict != "unchecked"
+        assert said(before) == said(after), f"seed {seed}"
+        verdicts.add(before.verdict)
+    assert verdicts == {"conforms", "violates"}
+
+
+def thread_of(path: Path) -> Thread:
+    return threads(read_trace(path))[0]
+
+
+def test_racers_are_twins_as_far_as_they_do_the_same(tmp_path: Path) -> None:
+    loosened = loosen(thread_of(write(tmp_path / "race.jsonl", one_passes(5).rendering())))
+    assert loosened is not None
+    assert [len(twins.runners) for twins in loosened.twins] == [4]
+    assert set(loosened.places) == {"r0", "r1", "r2", "r3"}
+    [twins] = loosened.twins
+    assert len(twins.stages) == 2  # they load, and are refused
+    for stage in twins.stages:
+        intervals = [(loosened.observations[i].low, loosened.observations[i].high) for i in stage]
+        assert intervals == sorted(intervals)
+        assert sorted(high for _, high in intervals) == [high for _, high in intervals]
+
+
+def test_there_are_no_twins_where_the_trace_asks_who_is_alive(tmp_path: Path) -> None:
+    script = one_passes(3)
+    assert loosen(thread_of(write(tmp_path / "race.jsonl", script.rendering()))) is not None
+    script.line("r0", "resume_failed", error="Busy")
+    assert loosen(thread_of(write(tmp_path / "race.jsonl", script.rendering()))) is None
+
+
+def test_loosened_a_conforming_race_still_conforms(tmp_path: Path) -> None:
+    """What is loosened allows all that the trace allows."""
+    conforming = 0
+    for seed in range(60):
+        path = write(tmp_path / "race.jsonl", random_race(random.Random(seed), 3).rendering())
+        thread = thread_of(path)
+        loosened = loosen(thread)
+        if loosened is None or check_file(path).verdict != "conforms":
+            continue
+        search = Search(Steps(Matcher(thread)), loosened.observations, loosened=loosened)
+        assert search.run(20_000)
+        assert [goal.faults for goal in search.found.goals] == [0]
+        conforming += 1
+    assert conforming >= 5
