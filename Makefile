@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 
-.PHONY: check-bounds test lint bench induction pluscal traces setup clean
+.PHONY: check-bounds test lint bench matrix separate induction pluscal traces setup clean
 
 # Reruns every search with both engines and writes results/bounds.json and results/bounds.png.
 check-bounds: $(READY)
@@ -27,6 +27,14 @@ lint: $(READY_TO_TEST)
 # Times the mirror beside TLC on the largest model.
 bench: $(READY)
 	$(BIN)/resume-contract bench --write results
+
+# Examines every fault on every recovery path with both engines, and writes results/matrix.*.
+matrix: $(READY)
+	$(BIN)/resume-contract matrix --write results
+
+# Finds a model that breaks each clause alone, and one for each set of clauses, and writes results/independence.*.
+separate: $(READY)
+	$(BIN)/resume-contract separate --write results
 
 # Translates the PlusCal algorithms afresh, runs their models with both engines, and writes results/claim-gate.*.
 pluscal: $(READY)

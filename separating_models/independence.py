@@ -161,7 +161,7 @@ def decide_lattice(
         ahead=len(singles),
     )
     count = len(_SAFETY_FAULTS)
-    breaking = [breaking_alone(alone[i * count : (i + 1) * count]) for i in range(len(SPACE))]
+    breaking = breaking_alone([alone[i * count : (i + 1) * count] for i in range(len(SPACE))])
     # the large sets take longest
     order = sorted(wanted, key=len, reverse=True)
     decided = _numbered(

@@ -11,10 +11,12 @@ from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS
 from separating_models.by_mirror import examine_by_mirror
 from separating_models.configuration import Configuration, program_of
+from separating_models.errors import SeparationError
 from separating_models.examination import Examination
 
 __all__ = [
     "ANTECEDENTS",
+    "MOST_STATES",
     "SAFETY",
     "SPACE",
     "Breaking",
@@ -56,6 +58,12 @@ SPACE: tuple[tuple[str, Bounds], ...] = (
 )
 """Programs and bounds in the order in which they are tried: the small ones first."""
 
+MOST_STATES = 10_000_000
+"""What has more is left out."""
+
+_WITH_A_CRASH = ("torn_checkpoint", "lost_answer", "lost_commit")
+"""Faults that act in a crash: more of them than crashes can't act in one behaviour."""
+
 _JOINT_TRIES = 4
 """Sets of faults that are tried for a joint witness, once one has realised the set without."""
 
@@ -85,13 +93,29 @@ def elements() -> Iterator[tuple[str, ...]]:
         yield from itertools.combinations(SAFETY, size)
 
 
-def breaking_alone(singles: Sequence[Examination]) -> Breaking:
-    """What single faults break, from their examinations on one program within one bound."""
-    order = sorted(singles, key=lambda each: (each.distinct, FAULTS.index(each.configuration.faults[0])))
-    return {
-        clause: tuple(each.configuration.faults[0] for each in order if tuple(each.breaks) == (clause,))
-        for clause in CLAUSES
-    }
+def breaking_alone(singles: Sequence[Sequence[Examination]]) -> list[Breaking]:
+    """What single faults break, from their examinations on each of :data:`SPACE`.
+
+    A fault counts for a clause if it breaks it somewhere, and nothing else anywhere: where it can't act alone it may
+    beside others.
+    """
+    broken: dict[str, set[str]] = {}
+    for examination in itertools.chain(*singles):
+        broken.setdefault(examination.configuration.faults[0], set()).update(examination.breaks)
+    found: list[Breaking] = []
+    for each in singles:
+        order = sorted(each, key=lambda e: (e.distinct, FAULTS.index(e.configuration.faults[0])))
+        names = [examination.configuration.faults[0] for examination in order]
+        found.append(
+            {clause: tuple(name for name in names if broken[name] == {clause}) for clause in CLAUSES}
+        )
+    return found
+
+
+def _combinations(breaks: Sequence[str], faults_of: Breaking, crashes: int) -> list[tuple[str, ...]]:
+    """A fault for each clause, in the order in which they are tried: those that need few crashes come first."""
+    found = itertools.product(*(faults_of[clause] for clause in breaks))
+    return sorted(found, key=lambda faults: max(0, sum(fault in _WITH_A_CRASH for fault in faults) - crashes))
 
 
 def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int | None = 1) -> Element:
@@ -106,11 +130,17 @@ def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int 
     realised: Examination | None = None
     for (shape, bounds), faults_of in zip(SPACE, breaking, strict=True):
         left = _JOINT_TRIES
-        for faults in itertools.product(*(faults_of[clause] for clause in breaks)):
+        for faults in _combinations(breaks, faults_of, bounds.crashes):
             tried += 1
-            found = examine_by_mirror(
-                Configuration(program_of(shape), bounds, faults), together=breaks, workers=workers
-            )
+            try:
+                found = examine_by_mirror(
+                    Configuration(program_of(shape), bounds, faults),
+                    together=breaks,
+                    workers=workers,
+                    most_states=MOST_STATES,
+                )
+            except SeparationError:
+                continue
             if set(found.breaks) != set(breaks) or vacuous(found):
                 continue
             if found.together is not None or not breaks:
