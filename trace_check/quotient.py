@@ -77,11 +77,6 @@ class Quotient:
             t[e] = newest if t[e] == current else 1
         t[k + at.GATE_EPOCH] = newest
 
-    def is_superseded(self, s: bytes, p: int) -> bool:
-        """Has the claim of the runner at offset p passed on to somebody else?"""
-        epoch, u = s[p + at.EPOCH], s[p + at.UNIT]
-        return epoch == 1 and s[at.gate_at(self.c, s[p + at.BRANCH], self.c.gate_in[u]) + at.GATE_EPOCH] > 1
-
     def retire(self, s: bytes, runners: Iterable[int], keep_claims: bool) -> bytes:
         """The same without what these runners have in hand.
 

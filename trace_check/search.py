@@ -30,7 +30,6 @@ from trace_check.events import (
     Failed,
     GatePassed,
     Loaded,
-    Recorded,
     Refused,
     ResumeFailed,
     ResumeGaveUp,
@@ -38,6 +37,7 @@ from trace_check.events import (
 )
 from trace_check.matching import Matcher, Move
 from trace_check.observations import Observation
+from trace_check.prospects import Prospects
 from trace_check.symmetry import Loosened
 
 __all__ = ["ALL_CLAUSES", "Explained", "Node", "Search", "Steps", "Way"]
@@ -186,12 +186,8 @@ class Search:
             for actor, crew in self.matcher.thread.runners.items()
             if len(crew) == 1
         }
-        # What is shown of each actor to be accepted, to pass a gate or to run, and its loads.
-        self.bound = _by_actor(observations, Recorded | GatePassed | Computed | EffectFired)
-        self.loads = _by_actor(observations, Loaded)
-        self.begun = self._begun() if "loaded" in observes else {}
+        self.prospects = Prospects(self.matcher, observations, loosened)
         self.refusals = _bits_of_actors(observations, Refused)
-        self.owed = self._owed() if "loaded" in observes else []
         self.add(Node(0, self.matcher.initial, 0, (), 0), None)
 
     # ----------------------------------------------------------------------------------------------------------
@@ -211,71 +207,10 @@ class Search:
         # Those that explain most come first, of them those with fewest unseen steps since the last event, then the
         # newest: a trace that conforms is seen to without a look at every order of what overlaps.
         entry = (cost, -explained, self.unseen, -len(self.parents), node)
-        heappush(self.aside if self.hopeful and self.is_hopeless(node) else self.queue, entry)
-
-    def is_hopeless(self, node: Node) -> bool:
-        """Does the trace still show what a runner can't do any more before it loads again, and show no such load?
-
-        Whatever the faults, nothing is accepted of a runner whose claim has passed on, and one that has passed a gate
-        doesn't come to it again.
-        """
-        for p, records, passes in self.owed:
-            if node.state[p + at.EPOCH]:
-                place = node.state[p + at.BRANCH], node.state[p + at.UNIT]
-                for i, loads, b, u in passes:
-                    if not node.done >> i & 1 and not loads & ~node.done and place == (b, u):
-                        return True
-                if records and self.matcher.quotient.is_superseded(node.state, p):
-                    for i, loads in records:
-                        if not node.done >> i & 1 and not loads & ~node.done:
-                            return True
-        return False
-
-    def _owed(self) -> list[tuple[int, list[tuple[int, int]], list[tuple[int, int, int, int]]]]:
-        """For each actor of one runner, where that is, and what is shown of it to be accepted and to pass a gate.
-
-        With each the loads that may come before, and of a gate the branch and the unit.
-        """
-        thread, c = self.matcher.thread, self.matcher.c
-        found = []
-        for actor, crew in thread.runners.items():
-            records, passes = [], []
-            for i in self.bound.get(actor, []) if len(crew) == 1 else []:
-                event = self.observations[i].event
-                if isinstance(event, Recorded):
-                    records.append((i, self._loads_before(i)))
-                elif isinstance(event, GatePassed):
-                    u = int(c.unit_of[thread.step(event.gate)])
-                    passes.append((i, self._loads_before(i), thread.branches[event.branch], u))
-            if records or passes:
-                found.append((at.run_at(c, crew[0]), records, passes))
-        return found
-
-    def _begun(self) -> dict[tuple[str, int, int], list[tuple[int, int]]]:
-        """For each actor, branch and step, when the step is shown to be run, each with the loads that may come before."""
-        found: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
-        thread = self.matcher.thread
-        for i in (i for own in self.bound.values() for i in own):
-            event = self.observations[i].event
-            if isinstance(event, Computed | EffectFired):
-                key = event.actor, thread.branches[event.branch], thread.step(event.step)
-                found.setdefault(key, []).append((i, self._loads_before(i)))
-        return found
-
-    def _loads_before(self, i: int) -> int:
-        """The loads of an observation's actor that may come before it, as bits."""
-        loads = self.loads.get(self.observations[i].event.actor, ())
-        return sum(1 << j for j in loads if self._may_come_before(j, i))
-
-    def _may_come_before(self, j: int, i: int) -> bool:
-        """May observation j of an actor come before its observation i?"""
-        if self.loosened is not None:
-            one, two = self.loosened.stage(j), self.loosened.stage(i)
-            if one is not None and two is not None:
-                return not one[0].before[one[1]] >> two[1] & 1
-            if one is not None or two is not None:
-                return True
-        return self.observations[j].low <= self.observations[i].high
+        heappush(
+            self.aside if self.hopeful and self.prospects.is_hopeless(node.done, node.state) else self.queue,
+            entry,
+        )
 
     def enabled(self, done: int) -> list[int]:
         """The observations that nothing unexplained precedes."""
@@ -427,8 +362,7 @@ class Search:
         if len(ways) != 1:
             return None
         x, beyond = ways[0]
-        begun = self.begun.get((actor, state[p + at.BRANCH], x), ())
-        return beyond if any(not done >> i & 1 and not loads & ~done for i, loads in begun) else None
+        return beyond if self.prospects.must_run(actor, state[p + at.BRANCH], x, done) else None
 
     def retired(self, done: int, state: bytes, actor: str) -> bytes:
         """The state without what an actor has in hand that does nothing more."""
@@ -536,15 +470,6 @@ class Search:
 def _bits(observations: list[Observation], kind: type | UnionType) -> int:
     """The observations of a kind."""
     return sum(1 << i for i, o in enumerate(observations) if isinstance(o.event, kind))
-
-
-def _by_actor(observations: list[Observation], kind: type | UnionType) -> dict[str, list[int]]:
-    """For each actor its observations of a kind, without those that have no end unless they are loads."""
-    found: dict[str, list[int]] = {}
-    for i, observation in enumerate(observations):
-        if isinstance(observation.event, kind) and (kind is Loaded or not observation.pending):
-            found.setdefault(observation.event.actor, []).append(i)
-    return found
 
 
 def _bits_of_actors(observations: list[Observation], kind: type | UnionType) -> dict[str, int]:

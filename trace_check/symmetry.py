@@ -12,6 +12,7 @@ c-th of their begins and before the c-th of their ends.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import msgspec
 
@@ -56,6 +57,29 @@ class Twins:
     stages: tuple[tuple[int, ...], ...]
     before: tuple[int, ...]
 
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where their runners are in a state."""
+        return tuple(at.RUNS + (r - 1) * at.RUN_WIDTH for r in self.runners)
+
+    @cached_property
+    def bits(self) -> tuple[tuple[int, ...], ...]:
+        """For each of them, the bit of its observation of each stage."""
+        return tuple(tuple(1 << i for i in own) for own in zip(*self.stages, strict=True))
+
+    @cached_property
+    def masks(self) -> tuple[int, ...]:
+        """The bits of each stage."""
+        return tuple(sum(1 << i for i in stage) for stage in self.stages)
+
+    @cached_property
+    def firsts(self) -> tuple[tuple[int, ...], ...]:
+        """For each stage the bits of none, of the first, of the first two, ..."""
+        return tuple(
+            tuple(sum(1 << i for i in stage[:count]) for count in range(len(stage) + 1))
+            for stage in self.stages
+        )
+
 
 @dataclass(frozen=True)
 class Loosened:
@@ -73,30 +97,30 @@ class Loosened:
     places: dict[str, tuple[int, int]]
     kin: dict[str, int]
 
+    @cached_property
+    def stages(self) -> dict[int, tuple[Twins, int]]:
+        """For each of their observations, the class and the number of the stage."""
+        return {i: (twins, n) for twins in self.twins for n, stage in enumerate(twins.stages) for i in stage}
+
     def instances(self, done: int) -> int:
         """From who has done what to how many have done it: the first so many of each stage."""
         for twins in self.twins:
-            for stage in twins.stages:
-                count = sum(done >> i & 1 for i in stage)
-                for place, i in enumerate(stage):
-                    done = done | 1 << i if place < count else done & ~(1 << i)
+            for mask, firsts in zip(twins.masks, twins.firsts, strict=True):
+                if did := done & mask:
+                    done = done & ~mask | firsts[did.bit_count()]
         return done
 
     def stage(self, i: int) -> tuple[Twins, int] | None:
         """Whose an observation is: the class, and the number of the stage."""
-        for twins in self.twins:
-            for n, stage in enumerate(twins.stages):
-                if i in stage:
-                    return twins, n
-        return None
+        return self.stages.get(i)
 
     def takers(self, done: int, state: bytes, twins: Twins, n: int) -> list[int]:
         """The observations by which somebody may do the n-th thing now: one of each kind of actors."""
         found: dict[tuple[int, bytes], int] = {}
-        for place, r in enumerate(twins.runners):
-            did = _did(done, twins, place)
+        for p, bits in zip(twins.offsets, twins.bits, strict=True):
+            did = _did(done, bits)
             if not did >> n & 1 and twins.before[n] & ~did == 0:
-                found.setdefault((did, _run(state, r)), twins.stages[n][place])
+                found.setdefault((did, state[p : p + at.RUN_WIDTH]), bits[n].bit_length() - 1)
         return list(found.values())
 
     def distinct(self, done: int, state: bytes, actors: list[str]) -> list[str]:
@@ -107,7 +131,8 @@ class Loosened:
             if actor in self.places:
                 number, place = self.places[actor]
                 twins = self.twins[number]
-                role = (number, _did(done, twins, place), _run(state, twins.runners[place]))
+                p = twins.offsets[place]
+                role = (number, _did(done, twins.bits[place]), state[p : p + at.RUN_WIDTH])
                 if role in roles:
                     continue
                 roles.add(role)
@@ -117,29 +142,32 @@ class Loosened:
     def ordered(self, done: int, state: bytes) -> tuple[int, bytes]:
         """The place that stands for all in which the same actors have changed roles."""
         for twins in self.twins:
-            roles = [(_did(done, twins, place), _run(state, r)) for place, r in enumerate(twins.runners)]
+            roles = [
+                (_did(done, bits), state[p : p + at.RUN_WIDTH])
+                for p, bits in zip(twins.offsets, twins.bits, strict=True)
+            ]
             wanted = sorted(roles)
             if roles == wanted:
                 continue
             t = bytearray(state)
-            for place, (r, (did, run)) in enumerate(zip(twins.runners, wanted, strict=True)):
-                p = at.RUNS + (r - 1) * at.RUN_WIDTH
+            for mask in twins.masks:
+                done &= ~mask
+            for p, bits, (did, run) in zip(twins.offsets, twins.bits, wanted, strict=True):
                 t[p : p + at.RUN_WIDTH] = run
-                for n, stage in enumerate(twins.stages):
-                    bit = 1 << stage[place]
-                    done = done | bit if did >> n & 1 else done & ~bit
+                for n, bit in enumerate(bits):
+                    if did >> n & 1:
+                        done |= bit
             state = bytes(t)
         return done, state
 
 
-def _run(state: bytes, r: int) -> bytes:
-    p = at.RUNS + (r - 1) * at.RUN_WIDTH
-    return state[p : p + at.RUN_WIDTH]
-
-
-def _did(done: int, twins: Twins, place: int) -> int:
-    """The stages that the actor at this place has behind it, as bits."""
-    return sum(1 << n for n, stage in enumerate(twins.stages) if done >> stage[place] & 1)
+def _did(done: int, bits: tuple[int, ...]) -> int:
+    """The stages that an actor has behind it, as bits; `bits` are those of its observations."""
+    did = 0
+    for n, bit in enumerate(bits):
+        if done & bit:
+            did |= 1 << n
+    return did
 
 
 def loosen(thread: Thread) -> Loosened | None:

@@ -1,0 +1,149 @@
+"""What a trace still shows of each process, and so what can't have happened or must have.
+
+Only of actors that are one runner, and only where the trace promises every load: then a runner stays the one it is until
+the next load that is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from pymodel.resume import reading as at
+from trace_check.events import Computed, EffectFired, GatePassed, Loaded, Recorded
+from trace_check.matching import Matcher
+from trace_check.observations import Observation
+from trace_check.symmetry import Loosened
+
+__all__ = ["Prospects"]
+
+
+@dataclass
+class _Owed:
+    """What is shown of an actor.
+
+    Attributes:
+        offset: where its runner is in a state.
+        records, passes: observations, each with the loads that may come before it, as bits, its branch and its unit.
+    """
+
+    offset: int
+    records: list[tuple[int, int, int, int]] = field(default_factory=list)
+    passes: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+
+class Prospects:
+    """What is still to come of the actors of a thread.
+
+    Args:
+        matcher: the steps of the thread.
+        observations: in the order of their intervals.
+        loosened: if they are loosened, how.
+    """
+
+    def __init__(
+        self, matcher: Matcher, observations: list[Observation], loosened: Loosened | None = None
+    ) -> None:
+        self._matcher = matcher
+        self._observations = observations
+        self._loosened = loosened
+        self._loads: dict[str, list[int]] = {}
+        self._owed: dict[str, _Owed] = {}
+        self._begun: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
+        self._hurried: dict[int, list[tuple[int, int, int, int]]] = {}
+        if "loaded" not in matcher.thread.observes:
+            return
+        for i, observation in enumerate(observations):
+            if isinstance(observation.event, Loaded):
+                self._loads.setdefault(observation.event.actor, []).append(i)
+        alone = {actor: crew[0] for actor, crew in matcher.thread.runners.items() if len(crew) == 1}
+        for i, observation in enumerate(observations):
+            if not observation.pending and observation.event.actor in alone:
+                self._learn(i, observation, at.run_at(matcher.c, alone[observation.event.actor]))
+        self._hurry()
+
+    def _learn(self, i: int, observation: Observation, offset: int) -> None:
+        thread = self._matcher.thread
+        event = observation.event
+        b = thread.branches[event.branch]
+        if isinstance(event, Recorded):
+            u = int(self._matcher.c.unit_of[thread.step(event.step)])
+            owed = self._owed.setdefault(event.actor, _Owed(offset))
+            owed.records.append((i, self._loads_before(i), b, u))
+        elif isinstance(event, GatePassed):
+            u = int(self._matcher.c.unit_of[thread.step(event.gate)])
+            owed = self._owed.setdefault(event.actor, _Owed(offset))
+            owed.passes.append((i, self._loads_before(i), b, u))
+        elif isinstance(event, Computed | EffectFired):
+            key = event.actor, b, thread.step(event.step)
+            self._begun.setdefault(key, []).append((i, self._loads_before(i)))
+
+    def _hurry(self) -> None:
+        """For each record the passings of others that have to come before it."""
+        for owed in self._owed.values():
+            for i, _, _, _ in owed.records:
+                low = min(self._observations[k].low for k in self._stage(i))
+                self._hurried[i] = [
+                    (j, other.offset, b, u)
+                    for other in self._owed.values()
+                    if other is not owed
+                    for j, _, b, u in other.passes
+                    if max((self._observations[k].high for k in self._stage(j)), default=math.inf) < low
+                ]
+
+    def _stage(self, i: int) -> tuple[int, ...]:
+        """The observations that may turn out to be this one."""
+        found = self._loosened.stage(i) if self._loosened is not None else None
+        return (i,) if found is None else found[0].stages[found[1]]
+
+    def _loads_before(self, i: int) -> int:
+        """The loads of an observation's actor that may come before it, as bits."""
+        loads = self._loads.get(self._observations[i].event.actor, ())
+        return sum(1 << j for j in loads if self._may_come_before(j, i))
+
+    def _may_come_before(self, j: int, i: int) -> bool:
+        """May observation j of an actor come before its observation i?"""
+        if self._loosened is not None:
+            one, two = self._loosened.stage(j), self._loosened.stage(i)
+            if one is not None and two is not None:
+                return not one[0].before[one[1]] >> two[1] & 1
+        return self._observations[j].low <= self._observations[i].high
+
+    def is_hopeless(self, done: int, state: bytes) -> bool:
+        """Is there no way from here to the end, whatever the faults, unless something is unmodelled?
+
+        * Nothing is accepted of a runner whose claim has passed on.
+        * A runner that has passed a gate doesn't come to it again.
+        * Who passes a gate that is claimed, and hasn't read it before, makes its owner's claim pass on: before the
+          owner has recorded what is behind it.
+        """
+        for owed in self._owed.values():
+            epoch = state[owed.offset + at.EPOCH]
+            if not epoch:
+                continue
+            b, u = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
+            for i, loads, branch, unit in owed.passes:
+                if not done >> i & 1 and not loads & ~done and (branch, unit) == (b, u):
+                    return True
+            gate = at.gate_at(self._matcher.c, b, self._matcher.c.gate_in[u])
+            is_owner = state[gate + at.GATE_EPOCH] == epoch
+            for i, loads, branch, unit in owed.records:
+                if done >> i & 1 or loads & ~done:
+                    continue
+                if not is_owner or ((branch, unit) == (b, u) and self._is_hurried(i, done, state, b, u)):
+                    return True
+        return False
+
+    def _is_hurried(self, i: int, done: int, state: bytes, b: int, u: int) -> bool:
+        """Does somebody who hasn't read the gate yet pass it before record i of its owner?"""
+        return any(
+            not done >> j & 1
+            and (b, u) == (branch, unit)
+            and (state[p + at.PHASE] != at.CHECKED or (state[p + at.BRANCH], state[p + at.UNIT]) != (b, u))
+            for j, p, branch, unit in self._hurried[i]
+        )
+
+    def must_run(self, actor: str, b: int, x: int, done: int) -> bool:
+        """Is a step of branch b still shown to be run by an actor, and without a load before?"""
+        begun = self._begun.get((actor, b, x), ())
+        return any(not done >> i & 1 and not loads & ~done for i, loads in begun)
