@@ -128,8 +128,14 @@ class WalkReport:
 
 
 def action_name(name: str) -> str:
-    """The mirror's name of an action that TLC calls `name`: without the prefix of the MC module."""
-    return name.removeprefix("MC")
+    """The mirror's name of an action that TLC calls `name`: without the prefix of the MC module.
+
+    A fault's step has the name of the action from which it deviates.
+    """
+    plain = name.removeprefix("MC").removeprefix("May")
+    if plain == "Outlived":
+        return "Stale"
+    return max((action for action in ACTIONS if plain.startswith(action)), key=len, default=plain)
 
 
 def model_text(program: Program, bounds: Bounds, invariants: Iterable[str] = INVARIANTS) -> tuple[str, str]:

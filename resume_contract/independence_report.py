@@ -110,18 +110,16 @@ def _markdown(independence: Independence) -> Iterator[str]:
 
 def _lattice(lattice: tuple[Checked, ...]) -> Iterator[str]:
     found = [each for each in lattice if each.element.found is not None]
-    joint = [
-        each for each in found if each.element.found is not None and each.element.found.together is not None
-    ]
+    joint = [each for each in found if each.element.joint is not None]
     by_tlc = [each for each in found if each.tlc is not None]
     yield ""
     yield "## The whole lattice"
     yield ""
     yield (
         f"Of the {len(lattice)} sets of safety clauses {len(found)} are realised: a model breaks exactly these, FI holds,"
-        f" and no clause outside is vacuous (what it judges occurs). In {len(joint)} of them one behaviour reaches a"
-        f" state in which every clause of the set is broken. All were decided by the mirror; TLC checked the"
-        f" {len(by_tlc)} whose models are small enough for it and agrees on every figure."
+        f" and no clause outside is vacuous (what it judges occurs). For {len(joint)} of them there is a joint witness:"
+        " one behaviour in which every clause of the set is broken at some point. All were decided by the mirror; TLC"
+        f" checked the {len(by_tlc)} whose models are small enough for it and agrees on every figure."
     )
     yield ""
     yield (
@@ -133,7 +131,7 @@ def _lattice(lattice: tuple[Checked, ...]) -> Iterator[str]:
         + "."
     )
     yield ""
-    yield "| breaks | program | faults | joint witness at | distinct | engines |"
+    yield "| breaks | program | faults | states of the joint witness | distinct | engines |"
     yield "|---|---|---|---:|---:|---|"
     for each in lattice:
         name = ", ".join(each.element.breaks) or "nothing"
@@ -142,11 +140,10 @@ def _lattice(lattice: tuple[Checked, ...]) -> Iterator[str]:
             yield f"| {name} | none of {each.element.tried} | | | | mirror |"
             continue
         faults = ", ".join(f"`{fault}`" for fault in model.configuration.faults)
+        length = "" if each.element.joint is None else len(each.element.joint.steps)
+        text = shape(model.configuration.program).replace("|", "\\|")
         engines = "mirror, TLC" if each.tlc is not None else "mirror"
-        yield (
-            f"| {name} | {shape(model.configuration.program)} | {faults} | {model.together or ''} | {model.distinct:,}"
-            f" | {engines} |"
-        )
+        yield (f"| {name} | `{text}` | {faults} | {length} | {model.distinct:,} | {engines} |")
 
 
 def _program(each: Verified) -> str:
@@ -198,7 +195,7 @@ def lattice_figure(lattice: tuple[Checked, ...]) -> Any:
             color="white" if found is None else colours.to_rgba(found.distinct),
             edgecolors="black" if each.tlc is not None else "#999999",
             linewidths=1.4 if each.tlc is not None else 0.6,
-            marker="o" if found is None or found.together is not None or not each.element.breaks else "s",
+            marker="s" if each.element.joint is None and each.element.breaks else "o",
             zorder=2,
         )
         if math.comb(len(SAFETY), y) <= 21:
@@ -220,7 +217,7 @@ def lattice_figure(lattice: tuple[Checked, ...]) -> Any:
         side.set_visible(False)
     axes.set_title(
         "Each set of safety clauses has a model that breaks exactly these\n"
-        "circle: one state breaks all of them; square: different behaviours do; black edge: checked by TLC, too",
+        "circle: one behaviour breaks all of them; square: different ones do; black edge: checked by TLC, too",
         fontsize=10,
     )
     return made

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Collection
 from importlib.metadata import version
 
 from pymodel.engine import explore
 from pymodel.resume.clauses import CLAUSES
-from pymodel.resume.faulty import TOGETHER
 from separating_models.configuration import Configuration
 from separating_models.errors import SeparationError
 from separating_models.examination import Examination
@@ -19,7 +17,6 @@ __all__ = ["examine_by_mirror"]
 def examine_by_mirror(
     configuration: Configuration,
     *,
-    together: Collection[str] = (),
     workers: int | None = 1,
     most_states: int | None = None,
 ) -> Examination:
@@ -27,7 +24,6 @@ def examine_by_mirror(
 
     Args:
         configuration: what to examine.
-        together: clauses of which a state is sought that breaks all.
         workers: threads; all processors if None.
         most_states: refuse a configuration that has more.
 
@@ -35,10 +31,9 @@ def examine_by_mirror(
         EngineError: it cannot be searched.
         SeparationError: it has more than `most_states`.
     """
-    found = explore(configuration.model(together), workers=workers, max_states=most_states)
+    found = explore(configuration.model(), workers=workers, max_states=most_states)
     if not found.complete:
         raise SeparationError(f"{configuration}: it has more than {most_states:,} states")
-    joint = found.violations.get(TOGETHER)
     return Examination(
         configuration=configuration,
         engine="mirror",
@@ -47,7 +42,6 @@ def examine_by_mirror(
         distinct=found.distinct,
         generated=found.generated,
         depth=found.depth,
-        together=None if joint is None else joint.depth,
         situations={name: place.depth for name, place in found.witnesses.items()},
         seconds=found.total_seconds,
         versions={

@@ -6,7 +6,6 @@ level by level, so the first time is the shallowest.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,16 @@ from separating_models.errors import SeparationError
 from separating_models.examination import Examination
 from tlc_runner import Outcome, TLCResult, run_tlc
 
-__all__ = ["INVARIANT_OF", "SPECS", "Tlc", "constants", "examine_by_tlc", "program_definitions"]
+__all__ = [
+    "INVARIANT_OF",
+    "SPECS",
+    "Tlc",
+    "cfg_text",
+    "constants",
+    "examine_by_tlc",
+    "module_text",
+    "program_definitions",
+]
 
 SPECS = Path(__file__).resolve().parents[1] / "specs" / "tla"
 
@@ -38,7 +46,6 @@ _MODULE = "Examined"
 _INITIAL = "INITIAL"  # the level of initial states: 0 or, in newer versions, 1
 _BROKEN = "BREAKS"
 _ACTED = "ACTS"
-_TOGETHER = "TOGETHER"
 
 
 @dataclass(frozen=True)
@@ -51,9 +58,7 @@ class Tlc:
     timeout: float | None = None
 
 
-def examine_by_tlc(
-    configuration: Configuration, *, together: Collection[str] = (), tlc: Tlc | None = None
-) -> Examination:
+def examine_by_tlc(configuration: Configuration, *, tlc: Tlc | None = None) -> Examination:
     """Search all states of a configuration; see :func:`separating_models.by_mirror.examine_by_mirror`.
 
     Raises:
@@ -63,9 +68,9 @@ def examine_by_tlc(
     tlc = tlc or Tlc()
     with TemporaryDirectory(prefix="resume-contract-") as folder:
         module = Path(folder) / f"{_MODULE}.tla"
-        module.write_text(_module(configuration, together), encoding="utf-8")
+        module.write_text(module_text(configuration), encoding="utf-8")
         cfg = module.with_suffix(".cfg")
-        cfg.write_text(_cfg(configuration), encoding="utf-8")
+        cfg.write_text(cfg_text(configuration), encoding="utf-8")
         result = run_tlc(
             module,
             cfg,
@@ -93,7 +98,6 @@ def _examination(configuration: Configuration, result: TLCResult) -> Examination
         )
     breaks: dict[str, int] = {}
     reached: set[str] = set()
-    joint: int | None = None
     first = 0
     for value in result.printed_values():
         match value:
@@ -103,8 +107,6 @@ def _examination(configuration: Configuration, result: TLCResult) -> Examination
                 breaks.setdefault(name, level - first + 1)
             case (kind, str(name)) if kind == _ACTED:
                 reached.add(name)
-            case (kind, int(level)) if kind == _TOGETHER:
-                joint = level - first + 1 if joint is None else joint
             case _:
                 raise SeparationError(
                     f"{configuration}: TLC printed {value!r}, which means nothing here: mend {_MODULE}"
@@ -117,7 +119,6 @@ def _examination(configuration: Configuration, result: TLCResult) -> Examination
         distinct=result.distinct,
         generated=result.generated,
         depth=result.depth,
-        together=joint,
         seconds=result.seconds,
         versions={
             "tlc": result.tlc_version or "unknown",
@@ -127,12 +128,13 @@ def _examination(configuration: Configuration, result: TLCResult) -> Examination
     )
 
 
-def _module(configuration: Configuration, together: Collection[str]) -> str:
+def module_text(configuration: Configuration) -> str:
+    """The module ``Examined``, which extends ``MCResumeFaults``."""
     lines = [
         f"---- MODULE {_MODULE} ----",
         "EXTENDS MCResumeFaults",
         *program_definitions(configuration, _MODULE),
-        f"ASSUME \\A i \\in 1 .. {len(CLAUSES) + len(FAULTS) + 2} : TLCSet(i, 0)",
+        f"ASSUME \\A i \\in 1 .. {len(CLAUSES) + len(FAULTS) + 1} : TLCSet(i, 0)",
         "First(i, line) == IF TLCGet(i) = 0 THEN TLCSet(i, 1) /\\ PrintT(line) ELSE TRUE",
     ]
     for number, clause in enumerate(CLAUSES, 1):
@@ -146,20 +148,14 @@ def _module(configuration: Configuration, together: Collection[str]) -> str:
     ]
     if cases:
         lines.append(f"{_MODULE}Did(f) == CASE " + " [] ".join(cases))
-    if together:
-        broken = " /\\ ".join(f"~{INVARIANT_OF[clause]}" for clause in together)
-        number += len(FAULTS) + 1
-        line = f'First({number}, <<"{_TOGETHER}", TLCGet("level")>>)'
-        lines.append(f"WatchTogether == IF {broken} THEN {line} ELSE TRUE")
-    else:
-        lines.append("WatchTogether == TRUE")
-    number = len(CLAUSES) + len(FAULTS) + 2
+    number = len(CLAUSES) + len(FAULTS) + 1
     lines.append(f'WatchInitial == First({number}, <<"{_INITIAL}", TLCGet("level")>>)')
     lines.append("====")
     return "\n".join(lines) + "\n"
 
 
-def _cfg(configuration: Configuration) -> str:
+def cfg_text(configuration: Configuration) -> str:
+    """Its configuration file."""
     lines = [
         "SPECIFICATION MCFaultySpec",
         "CONSTANTS",
@@ -168,9 +164,7 @@ def _cfg(configuration: Configuration) -> str:
     if configuration.faults:
         lines.append(f"  Did <- {_MODULE}Did")
     lines.append(
-        "INVARIANTS WatchInitial "
-        + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES)
-        + " WatchTogether"
+        "INVARIANTS WatchInitial " + " ".join(f"Watch{INVARIANT_OF[clause]}" for clause in CLAUSES) + ""
     )
     return "\n".join(lines) + "\n"
 

@@ -41,11 +41,9 @@ class Configuration:
         """The checkpoints that a branch has room for."""
         return max(self.bounds.length, len(self.program.units))
 
-    def model(self, together: Iterable[str] = ()) -> Model:
-        """The mirror's model; `together`: clauses of which a state is sought that breaks all."""
-        return build(
-            self.program, self.bounds, self.faults, name=str(self), together=together, deviating=True
-        )
+    def model(self, sought: Iterable[str] = ()) -> Model:
+        """The mirror's model; `sought`: judge no more than whether a state breaks any of these clauses."""
+        return build(self.program, self.bounds, self.faults, name=str(self), sought=sought, deviating=True)
 
     def to_json(self) -> dict[str, Any]:
         """As in ``docs/json.md``; :func:`from_json` reads it."""

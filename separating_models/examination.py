@@ -21,8 +21,6 @@ class Examination:
         breaks: clause -> depth of the first state that breaks it (initial states have 1).
         reached: the faults that acted in some reachable state.
         distinct, generated, depth: counts of states, as TLC counts them.
-        together: depth of the first state that breaks all of the clauses asked for; None: there is none, or none were
-            asked for.
         situations: situation -> first depth, of those that occur (the mirror only).
         seconds: wall time.
         versions: what ran, by name.
@@ -35,7 +33,6 @@ class Examination:
     distinct: int
     generated: int
     depth: int
-    together: int | None = None
     situations: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -49,5 +46,4 @@ class Examination:
             "distinct": self.distinct,
             "generated": self.generated,
             "depth": self.depth,
-            "together": self.together,
         }

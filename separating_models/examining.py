@@ -16,11 +16,10 @@ __all__ = ["Task", "examine", "examine_all"]
 
 
 class Task(NamedTuple):
-    """A configuration to be examined by an engine; `together`: clauses of which a state is sought that breaks all."""
+    """A configuration to be examined by an engine."""
 
     configuration: Configuration
     engine: str
-    together: tuple[str, ...] = ()
 
 
 def examine(task: Task, tlc: Tlc | None = None) -> Examination:
@@ -30,8 +29,8 @@ def examine(task: Task, tlc: Tlc | None = None) -> Examination:
         TLCError, EngineError, SeparationError: it cannot be examined.
     """
     if task.engine == "tlc":
-        return examine_by_tlc(task.configuration, together=task.together, tlc=tlc)
-    return examine_by_mirror(task.configuration, together=task.together)
+        return examine_by_tlc(task.configuration, tlc=tlc)
+    return examine_by_mirror(task.configuration)
 
 
 def examine_all(

@@ -59,7 +59,7 @@ class Checked:
         return data | {
             "configuration": found.configuration.to_json(),
             "depths": dict(found.breaks),
-            "joint_witness": found.together,
+            "joint_witness": None if self.element.joint is None else self.element.joint.to_json(),
             "distinct": found.distinct,
             "generated": found.generated,
             "engines": ["mirror", *(["tlc"] if self.tlc is not None else [])],
@@ -169,7 +169,7 @@ def decide_lattice(
     )
     by_set = {each.breaks: each for each in decided}
     asked = [each for each in by_set.values() if each.found is not None and each.found.distinct <= tlc_states]
-    tasks = [Task(each.found.configuration, "tlc", each.breaks) for each in asked if each.found is not None]
+    tasks = [Task(each.found.configuration, "tlc") for each in asked if each.found is not None]
     done = 0
 
     def note(i: int) -> None:

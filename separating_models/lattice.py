@@ -13,6 +13,7 @@ from separating_models.by_mirror import examine_by_mirror
 from separating_models.configuration import Configuration, program_of
 from separating_models.errors import SeparationError
 from separating_models.examination import Examination
+from separating_models.joint import JointWitness, joint_witness
 
 __all__ = [
     "ANTECEDENTS",
@@ -75,12 +76,14 @@ class Element:
     Attributes:
         breaks: the set, in the order of CLAUSES.
         found: of the model that realises it, by the mirror; None: there is none in the space.
+        joint: a behaviour of that model that breaks all of the set, or None.
         tried: how many configurations were examined.
     """
 
     breaks: tuple[str, ...]
     found: Examination | None
     tried: int
+    joint: JointWitness | None = None
 
 
 Breaking = Mapping[str, tuple[str, ...]]
@@ -96,20 +99,26 @@ def elements() -> Iterator[tuple[str, ...]]:
 def breaking_alone(singles: Sequence[Sequence[Examination]]) -> list[Breaking]:
     """What single faults break, from their examinations on each of :data:`SPACE`.
 
-    A fault counts for a clause if it breaks it somewhere, and nothing else anywhere: where it can't act alone it may
-    beside others.
+    A fault counts for a clause if it breaks it here, and nothing else anywhere.  Where none does, those that do so
+    elsewhere count: beside others they may.
     """
     broken: dict[str, set[str]] = {}
     for examination in itertools.chain(*singles):
-        broken.setdefault(examination.configuration.faults[0], set()).update(examination.breaks)
+        broken.setdefault(_fault(examination), set()).update(examination.breaks)
     found: list[Breaking] = []
     for each in singles:
-        order = sorted(each, key=lambda e: (e.distinct, FAULTS.index(e.configuration.faults[0])))
-        names = [examination.configuration.faults[0] for examination in order]
-        found.append(
-            {clause: tuple(name for name in names if broken[name] == {clause}) for clause in CLAUSES}
-        )
+        order = sorted(each, key=lambda one: (one.distinct, FAULTS.index(_fault(one))))
+        here: dict[str, tuple[str, ...]] = {}
+        for clause in CLAUSES:
+            alone = [one for one in order if broken[_fault(one)] == {clause}]
+            here[clause] = tuple(map(_fault, [one for one in alone if one.breaks] or alone))
+        found.append(here)
     return found
+
+
+def _fault(examination: Examination) -> str:
+    (fault,) = examination.configuration.faults
+    return fault
 
 
 def _combinations(breaks: Sequence[str], faults_of: Breaking, crashes: int) -> list[tuple[str, ...]]:
@@ -132,19 +141,16 @@ def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int 
         left = _JOINT_TRIES
         for faults in _combinations(breaks, faults_of, bounds.crashes):
             tried += 1
+            configuration = Configuration(program_of(shape), bounds, faults)
             try:
-                found = examine_by_mirror(
-                    Configuration(program_of(shape), bounds, faults),
-                    together=breaks,
-                    workers=workers,
-                    most_states=MOST_STATES,
-                )
+                found = examine_by_mirror(configuration, workers=workers, most_states=MOST_STATES)
             except SeparationError:
                 continue
             if set(found.breaks) != set(breaks) or vacuous(found):
                 continue
-            if found.together is not None or not breaks:
-                return Element(tuple(breaks), found, tried)
+            joint = joint_witness(configuration, breaks, workers=workers) if breaks else None
+            if joint is not None or not breaks:
+                return Element(tuple(breaks), found, tried, joint)
             realised = realised or found
             left -= 1
             if left == 0:

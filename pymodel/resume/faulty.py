@@ -86,15 +86,15 @@ from pymodel.resume.transitions import (
     take_over_steps,
 )
 
-TOGETHER = "NotTogether"
-INVARIANTS = (*CLAUSES, TOGETHER)
+SOUGHT = "NotSought"
+INVARIANTS = (*CLAUSES, SOUGHT)
 
 
 def Check(c, s, t):
-    """One bit for each broken clause, in the order of CLAUSES, and one more if all those of c.together are broken."""
+    """One bit for each broken clause, in the order of CLAUSES; or if c.sought is set, one more bit for any of those."""
     broken = broken_clauses(c, s)
-    if c.together and broken & c.together == c.together:
-        broken |= 256
+    if c.sought:
+        broken = 256 if broken & c.sought else 0
     return broken
 
 

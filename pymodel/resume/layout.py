@@ -102,8 +102,8 @@ class Config(NamedTuple):
     max_applied: int
     faults: int
     """the faults that are switched on: bits of faults.py"""
-    together: int
-    """clauses of which a state is sought that breaks all: bits in the order of clauses.CLAUSES"""
+    sought: int
+    """clauses of which a state is sought that breaks any: bits in the order of clauses.CLAUSES; 0: all are judged"""
     free: int
     """1: the code of the steps isn't known (a trace's), any outcome may be it"""
     branches: int
@@ -148,9 +148,7 @@ class Layout(NamedTuple):
     fanout: int
 
 
-def lay_out(
-    program: Program, bounds: Bounds, faults: int = 0, free: bool = False, together: int = 0
-) -> Layout:
+def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = False, sought: int = 0) -> Layout:
     """Lay out the record for a program and bounds.
 
     Raises:
@@ -222,7 +220,7 @@ def lay_out(
         max_invalid=bounds.invalid,
         max_applied=bounds.applied,
         faults=faults,
-        together=together,
+        sought=sought,
         free=int(free),
         branches=branches,
         block=block,

@@ -30,20 +30,20 @@ def build(
     bounds: Bounds,
     fault_set: Iterable[str] = (),
     name: str = "ResumeContract",
-    together: Iterable[str] = (),
+    sought: Iterable[str] = (),
     deviating: bool = False,
 ) -> Model:
     """The model of a program within bounds, with the named faults switched on.
 
-    With `together`, clauses by name, the invariant `NotTogether` is violated where a state breaks all of them.
+    With `sought`, clauses by name, nothing is judged but the invariant `NotSought`: no state breaks any of them.
     Without a fault it is the reference, which is judged by `NeverStuck` too; with `deviating` it is the model with faults
     then as well, none of which is on.
 
     Raises:
         ModelError: an unknown fault, or what doesn't fit the record.
     """
-    sought = sum(1 << clauses.CLAUSES.index(clause) for clause in together)
-    layout = lay_out(program, bounds, fault_bits(fault_set), together=sought)
+    bits = sum(1 << clauses.CLAUSES.index(clause) for clause in sought)
+    layout = lay_out(program, bounds, fault_bits(fault_set), sought=bits)
     deviating = deviating or layout.config.faults != 0
     reference = (transitions, clauses, actions, reading)
     return Model(
