@@ -16,9 +16,15 @@ are its two halves; `record` (in `trace_check.recording`) makes traces. The modu
 `events`        the kinds of lines, typed
 `reader`        a file to a `Trace`, or one `TraceError` that names the line and the mend
 `observations`  a trace to threads of observations, each with the interval in which it happened
+`crews`         a process that is several runners, because it runs unordered steps at once
 `matching`      an observation, or what goes unseen, to steps of the mirror
+`quotient`      states that no event tells apart, as one
+`symmetry`      processes that are told apart by nothing but when they did the same things
+`prospects`     what is still shown of a process, and what that rules out
 `search`        the cheapest explanations of a thread
+`explaining`    how a thread is searched: as it is, or by way of its twins
 `diagnosis`     what the first unexplained event comes closest to
+`exercise`      which clauses the events put to a test
 `checker`       the `Verdict`
 ==============  =====================================================================================
 

@@ -91,7 +91,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
     for goal in loose.found.goals:
         if goal.faults in confirmed:
             result.surely &= goal.broken
-    if any(result.goals[0].faults or goal.broken for goal in result.goals):
+    if any(goal.faults or goal.broken for goal in result.goals):
         result.stuck = search.found.stuck
         if not result.stuck:
             without = Search(steps, observations, only=0)
