@@ -159,7 +159,9 @@ class Obligation(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def method(self) -> str:
-        """ "exhausted" or "sampled"."""
+        """ "exhausted", "sampled", or of a necessity "chosen": start states that refute, and no more."""
+        if self.kind == "necessity":
+            return "chosen"
         return "exhausted" if self.sampled is None else "sampled"
 
     @property
@@ -172,6 +174,8 @@ class Obligation(Struct, frozen=True, forbid_unknown_fields=True):
             f"{sizes.answers} answer{'s' * (sizes.answers > 1)}",
             f"{sizes.values} value{'s' * (sizes.values > 1)}",
         ]
+        if self.kind not in ("initiation", "reachable"):
+            parts.append(f"epochs to {sizes.epochs}")
         if any(sizes.budgets):
             parts.append("budgets " + "/".join(map(str, sizes.budgets)))
         return f"{self.program}, {'any code' if self.code == 'any' else 'code MCF'}, {', '.join(parts)}"

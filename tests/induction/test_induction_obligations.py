@@ -27,7 +27,7 @@ def test_sampled_is_said_where_states_are_drawn() -> None:
     for obligation in load_obligations().obligations:
         assert (obligation.method == "sampled") == obligation.name.startswith("sampled-")
         text = read_config(OBLIGATIONS.parent / obligation.cfg).portable_text
-        assert ("Sample = 0\n" in text) == (obligation.method == "exhausted")
+        assert ("Sample = 0\n" in text) == (obligation.method != "sampled")
 
 
 def test_every_conjunct_is_part_of_ind_and_named_in_the_module() -> None:

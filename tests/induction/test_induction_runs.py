@@ -45,10 +45,8 @@ def test_a_tiny_size_is_exhausted_and_its_generator_is_complete(
     written = json.loads((tmp_path / "induction.json").read_text(encoding="utf-8"))
     assert written["rows"] == report["rows"]
     page = (tmp_path / "induction.md").read_text(encoding="utf-8")
-    assert (
-        "| consecution | tiny-gated | Gated, code MCF, 1 runner, 1 branch, 1 answer, 1 value | exhausted | 292 |"
-        in page
-    )
+    size = "Gated, code MCF, 1 runner, 1 branch, 1 answer, 1 value, epochs to 2"
+    assert f"| consecution | tiny-gated | {size} | exhausted | 292 | SUCCESS |" in page
 
 
 def test_reachable_states_are_generated_and_others_are_too() -> None:
