@@ -192,7 +192,7 @@ def lattice_figure(lattice: tuple[Checked, ...]) -> Any:
             [x],
             [y],
             s=190 if len(by_rank[y]) < 30 else 90,
-            color="white" if found is None else colours.to_rgba(found.distinct),
+            color="white" if found is None else colours.cmap(norm(found.distinct)),
             edgecolors="black" if each.tlc is not None else "#999999",
             linewidths=1.4 if each.tlc is not None else 0.6,
             marker="s" if each.element.joint is None and each.element.breaks else "o",

@@ -81,7 +81,7 @@ def program_of(text: str, name: str = "") -> Program:
     units = []
     for part in text.split(" | "):
         chained = " ; " in part
-        unit = []
+        unit: list[Step] = []
         for kind in part.split(" ; " if chained else " || "):
             number += 1
             after = (f"s{number - 1}",) if chained and unit else ()

@@ -169,7 +169,9 @@ def _chunks(module: str) -> Iterator[_Chunk]:
     except OSError as error:
         raise SeparationError(f"{path}: cannot be read ({error.strerror}): run from a checkout") from None
     begin = next(i for i, line in enumerate(lines) if line.startswith("EXTENDS")) + 1
-    name, text, comment = "", [], []
+    name = ""
+    text: list[str] = []
+    comment: list[str] = []
     in_comment = False
     for line in lines[begin:]:
         if line.startswith(("----", "====")):

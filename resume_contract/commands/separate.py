@@ -59,7 +59,7 @@ def separate_command(
     from pymodel.resume.clauses import CLAUSES
     from resume_contract.independence_report import draw_lattice, independence_markdown, models_table
     from separating_models.by_tlc import Tlc
-    from separating_models.independence import Independence, decide_lattice, verify_all
+    from separating_models.independence import Checked, Independence, decide_lattice, verify_all
     from separating_models.models import FOLDER, liveness_models, put_models, read_models, separating_model
     from separating_models.search import find_separating
 
@@ -93,7 +93,7 @@ def separate_command(
             made += liveness_models()
         with status_line("verifying") as report:
             verified = verify_all(made, jobs=workers, tlc=tools, on_done=_told(report))
-        sets = ()
+        sets: tuple[Checked, ...] = ()
         if write is not None and lattice and not clauses:
             with status_line("deciding the lattice") as report:
                 sets = decide_lattice(jobs=workers, tlc=tools, tlc_states=tlc_states, on_done=_told(report))

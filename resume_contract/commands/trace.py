@@ -159,5 +159,8 @@ def _lines(verdict: Verdict) -> list[str]:
         lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
     if verdict.unmodelled:
         lines.append(f"  explained by no set of faults: event {', '.join(map(str, verdict.unmodelled))}")
+    if verdict.verdict == "conforms":
+        clauses = ", ".join(verdict.exercised) or "no clause, so it is no evidence"
+        lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")
     lines += [f"  warning: {warning}" for warning in verdict.warnings]
     return lines
