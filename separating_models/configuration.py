@@ -42,7 +42,7 @@ class Configuration:
         return max(self.bounds.length, len(self.program.units))
 
     def model(self, sought: Iterable[str] = ()) -> Model:
-        """The mirror's model; `sought`: judge no more than whether a state breaks any of these clauses."""
+        """The mirror's model; `sought`: look for a behaviour that breaks all of these clauses, and judge nothing else."""
         return build(self.program, self.bounds, self.faults, name=str(self), sought=sought, deviating=True)
 
     def to_json(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ another may come, two runners at a gate, a computation after one, a fork."""
 
 _SMALL = Bounds(runners=2, branches=2, answers=1, invalid=1, crashes=1, length=2, computations=3)
 _TWO_ANSWERS = replace(_SMALL, answers=2)
-_TWO_UNITS = replace(_SMALL, crashes=0, length=3)
+_NO_CRASH = replace(_SMALL, crashes=0)
 
 SPACE: tuple[tuple[str, Bounds], ...] = (
     ("gate ; effect ; pure", _SMALL),
@@ -55,18 +55,20 @@ SPACE: tuple[tuple[str, Bounds], ...] = (
     ("effect ; pure ; gate", _SMALL),
     ("pure ; gate ; effect", _SMALL),
     ("effect ; gate ; pure", _TWO_ANSWERS),
-    ("pure ; effect | gate", _TWO_UNITS),
+    ("pure | gate ; effect", _NO_CRASH),
+    ("pure | effect ; gate", _NO_CRASH),
+    ("pure | gate ; effect", _SMALL),
 )
 """Programs and bounds in the order in which they are tried: the small ones first."""
 
-MOST_STATES = 10_000_000
+MOST_STATES = 20_000_000
 """What has more is left out."""
+
+_JOINT_STATES = 5_000_000
+"""States, with what was broken before, among which a joint witness is sought."""
 
 _WITH_A_CRASH = ("torn_checkpoint", "lost_answer", "lost_commit")
 """Faults that act in a crash: more of them than crashes can't act in one behaviour."""
-
-_JOINT_TRIES = 4
-"""Sets of faults that are tried for a joint witness, once one has realised the set without."""
 
 
 @dataclass(frozen=True)
@@ -138,25 +140,27 @@ def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int 
     tried = 0
     realised: Examination | None = None
     for (shape, bounds), faults_of in zip(SPACE, breaking, strict=True):
-        left = _JOINT_TRIES
         for faults in _combinations(breaks, faults_of, bounds.crashes):
             tried += 1
             configuration = Configuration(program_of(shape), bounds, faults)
+            joint: JointWitness | None = None
+            if realised is not None:
+                # only a joint witness is still wanted, and where there is one it is found early
+                joint = joint_witness(configuration, breaks, workers=workers, most_states=_JOINT_STATES)
+                if joint is None:
+                    break
             try:
                 found = examine_by_mirror(configuration, workers=workers, most_states=MOST_STATES)
             except SeparationError:
-                continue
+                break  # the others are hardly smaller
             if set(found.breaks) != set(breaks) or vacuous(found):
                 continue
-            joint = joint_witness(configuration, breaks, workers=workers) if breaks else None
+            if breaks and joint is None:
+                joint = joint_witness(configuration, breaks, workers=workers, most_states=_JOINT_STATES)
             if joint is not None or not breaks:
                 return Element(tuple(breaks), found, tried, joint)
-            realised = realised or found
-            left -= 1
-            if left == 0:
-                break
-        if realised is not None:
-            break
+            realised = found
+            break  # a joint witness needs another program, or other budgets
     return Element(tuple(breaks), realised, tried)
 
 

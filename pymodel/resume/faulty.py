@@ -54,6 +54,7 @@ from pymodel.resume.faults import (
 )
 from pymodel.resume.reading import (
     BRANCH,
+    HISTORY,
     IDLE,
     LENGTH,
     NONE,
@@ -91,11 +92,10 @@ INVARIANTS = (*CLAUSES, SOUGHT)
 
 
 def Check(c, s, t):
-    """One bit for each broken clause, in the order of CLAUSES; or if c.sought is set, one more bit for any of those."""
-    broken = broken_clauses(c, s)
+    """One bit for each broken clause, in the order of CLAUSES; or if some are sought, one more if all of them were."""
     if c.sought:
-        broken = 256 if broken & c.sought else 0
-    return broken
+        return 256 if s[HISTORY] == c.sought else 0
+    return broken_clauses(c, s)
 
 
 def Next(c, s, out, labels):
@@ -121,7 +121,11 @@ def Next(c, s, out, labels):
         n = faulty_gate_steps(c, s, out, labels, n, r)
         n = faulty_crashes(c, s, out, labels, n, r)
     n = environment_steps(c, s, out, labels, n)
-    return faulty_deliveries(c, s, out, labels, n)
+    n = faulty_deliveries(c, s, out, labels, n)
+    if c.sought:
+        for i in range(n):
+            out[i][HISTORY] = s[HISTORY] | (broken_clauses(c, out[i]) & c.sought)
+    return n
 
 
 def faulty_runner_steps(c, s, out, labels, n, r):

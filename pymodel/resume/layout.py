@@ -103,7 +103,7 @@ class Config(NamedTuple):
     faults: int
     """the faults that are switched on: bits of faults.py"""
     sought: int
-    """clauses of which a state is sought that breaks any: bits in the order of clauses.CLAUSES; 0: all are judged"""
+    """clauses of which a behaviour is sought that breaks them all: bits in the order of clauses.CLAUSES; 0: none are"""
     free: int
     """1: the code of the steps isn't known (a trace's), any outcome may be it"""
     branches: int

@@ -35,7 +35,8 @@ def build(
 ) -> Model:
     """The model of a program within bounds, with the named faults switched on.
 
-    With `sought`, clauses by name, nothing is judged but the invariant `NotSought`: no state breaks any of them.
+    With `sought`, clauses of safety by name, a state also holds which of them were broken by now, and nothing is judged
+    but the invariant `NotSought`: not all of them were.
     Without a fault it is the reference, which is judged by `NeverStuck` too; with `deviating` it is the model with faults
     then as well, none of which is on.
 

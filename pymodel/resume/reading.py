@@ -10,7 +10,8 @@ OVERFLOW = 0
 CRASHES = 1
 EXPIRIES = 2
 INVALID = 3
-RUNS = 4
+HISTORY = 4  # the clauses of c.sought that were broken by now: only where some are sought
+RUNS = 5
 
 # run[r]: RUN_WIDTH bytes each, from RUNS on
 RUN_WIDTH = 8
