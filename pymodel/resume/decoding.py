@@ -171,7 +171,7 @@ _PARAMETERS = {
     CRASH: ("r", "b", "g"),
     FORK: ("b", "i", "c"),
 }
-_OPTIONAL = {"from", "invalid"}
+_OPTIONAL = {"from", "invalid", "out"}  # left out where they are 0
 
 
 def describe(label: Sequence[int]) -> str:
