@@ -84,4 +84,5 @@ def _usage(error: Any) -> str:
 
 
 def _terminated(_number: int, _frame: object) -> NoReturn:
+    print("error: asked to end: files of results are as they were", file=sys.stderr)
     raise SystemExit(128 + signal.SIGTERM)

@@ -202,6 +202,8 @@ def load_manifest(path: Path = MANIFEST) -> Manifest:
         TLCError: a configuration file cannot be read.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ManifestError(f"{path}: it is no file: give a manifest, such as specs/manifest.yaml")
         document = msgspec.yaml.decode(path.read_bytes(), type=_Document)
     except OSError as error:
         raise ManifestError(

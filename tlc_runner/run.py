@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import shutil
@@ -150,7 +151,7 @@ def run_tlc(
         tuple(module_path), tuple(extra_jars), tuple(extra_args), tuple(java_args),
     )  # fmt: skip
     plan = _plan(spec, cfg, options, java, jar)
-    if timeout is not None and timeout <= 0:
+    if timeout is not None and not 0 < timeout < math.inf:
         raise SpecError(f"timeout is {timeout} s: give a positive number of seconds")
     with tempfile.TemporaryDirectory(prefix="tlc-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)

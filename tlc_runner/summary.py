@@ -57,6 +57,8 @@ def one_line(
             return f"{cfg}: {text}"
         case Outcome.OUT_OF_MEMORY:
             size = f" of {heap}" if heap else ""
+            if "Could not reserve" in text:
+                return f"{spec.name}: Java's heap{size} is more than this machine has: give a smaller heap ({text})"
             mend = "give a larger heap, or bound the model"
             return f"{spec.name}: Java's heap{size} is too small: {mend} ({text})"
         case Outcome.DISK_FULL:

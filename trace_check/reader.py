@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -56,6 +57,24 @@ MAX_LINE_BYTES: Final = 10_000_000
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _RERECORD: Final = "record the trace again"
 _DECODER: Final = msgspec.json.Decoder(Header | AnyEvent)
+
+
+class _RepeatedKey(Exception):
+    """A key stands twice in one object: which of the two values counts, nobody says."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _refuse_repeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKey(next(key for key in keys if keys.count(key) > 1))
+    return found
+
+
 _END_FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "loaded": ("checkpoint", "index"),
     "answer": ("accepted",),
@@ -260,7 +279,13 @@ class TraceStream:
     def _decode(self, raw: bytes) -> Header | AnyEvent | None:
         """The line's record; None for a torn last line that may be left out."""
         try:
-            return _DECODER.decode(raw)
+            record = _DECODER.decode(raw)
+            json.loads(raw, object_pairs_hook=_refuse_repeated)
+            return record
+        except _RepeatedKey as error:
+            raise self._error(
+                f"the field {error.key!r} stands twice in one object", "write each field once"
+            ) from None
         except RecursionError:
             raise self._error(
                 "the JSON is nested too deeply", "an event is a flat object: mend the recorder"

@@ -290,3 +290,28 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     monkeypatch.setattr(agreement, "walk", stop)
     assert cli.run(["walk", "small"]) == 130
     assert one_line(capsys.readouterr().err) == "interrupted: files of results are as they were"
+
+
+def test_an_interrupt_while_the_command_starts_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    from resume_contract import cli, start
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    assert ended.value.code == 130
+
+
+@pytest.mark.parametrize("timeout", ["nan", "inf", "0", "-1"])
+def test_a_timeout_must_be_a_time(command: Command, timeout: str) -> None:
+    ended = command("check", "small-linear", "--engine", "tlc", "--timeout", timeout)
+    assert ended.status == 2
+    assert "give a positive number of seconds" in one_line(ended.err)
+
+
+def test_a_run_without_a_verdict_is_an_error_and_no_difference(command: Command) -> None:
+    ended = command("check", "small-linear", "--engine", "tlc", "--timeout", "0.01")
+    assert ended.status == 2
+    assert "give a longer timeout" in one_line(ended.err)

@@ -124,6 +124,18 @@ def test_a_torn_last_line_is_left_out_when_allowed(trace: Callable[..., Path]) -
     assert read.warnings == [f"{path}:7: the last line was cut short and is left out"]
 
 
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_field_that_stands_twice_is_refused(trace: Callable[..., Path], place: int) -> None:
+    lines = [json.dumps(line).encode() + b"\n" for line in GOOD]
+    lines[place] = lines[place].replace(b"{", b'{"v": 1, "v": 2, ' if place == 0 else b'{"seq": 9, ', 1)
+    said = refusal(trace(*lines))
+    key = "v" if place == 0 else "seq"
+    assert said.startswith(f":{place + 1}: ")
+    assert key in said
+    if place:
+        assert said == f":{place + 1}: the field 'seq' stands twice in one object; write each field once"
+
+
 def test_a_torn_line_in_the_middle_is_never_left_out(trace: Callable[..., Path]) -> None:
     path = trace(header(), b'{"event":"effect_fi\n', fired(1))
     message = f":2: the line is no JSON (invalid character (byte 19)); {MALFORMED}"

@@ -1,0 +1,21 @@
+"""Where the command starts: what comes after this module is loaded takes a moment, and may be interrupted."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130  # as in errors.py, which isn't loaded yet
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process with its status."""
+    try:
+        from resume_contract.cli import main as run_and_end
+
+        run_and_end()
+    except KeyboardInterrupt:
+        print("error: interrupted: nothing was begun", file=sys.stderr)
+        raise SystemExit(_INTERRUPTED) from None
