@@ -64,7 +64,7 @@ SPACE: tuple[tuple[str, Bounds], ...] = (
 MOST_STATES = 20_000_000
 """What has more is left out."""
 
-_JOINT_STATES = 5_000_000
+_JOINT_STATES = 1_500_000
 """States, with what was broken before, among which a joint witness is sought."""
 
 _WITH_A_CRASH = ("torn_checkpoint", "lost_answer", "lost_commit")
@@ -140,6 +140,8 @@ def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int 
     tried = 0
     realised: Examination | None = None
     for (shape, bounds), faults_of in zip(SPACE, breaking, strict=True):
+        if realised is not None and len(program_of(shape).units) == 1:
+            continue  # what only a joint witness is missing of: what one unit can't show, another one unit hardly does
         for faults in _combinations(breaks, faults_of, bounds.crashes):
             tried += 1
             configuration = Configuration(program_of(shape), bounds, faults)

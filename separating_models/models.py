@@ -30,6 +30,7 @@ __all__ = [
 FOLDER = Path(__file__).resolve().parent / "models"
 """Where they are kept."""
 
+_VERSION = 1
 _RERUN = "java -cp tla2tools.jar tlc2.TLC"
 
 
@@ -124,7 +125,7 @@ def put_models(models: Sequence[Standalone], folder: Path) -> None:
 def write_model(model: Standalone, folder: Path) -> None:
     """Write a model's files to a folder: the module, its two configuration files, and the model for the mirror."""
     data = {
-        "version": 1,
+        "version": _VERSION,
         "name": model.name,
         "breaks": list(model.broken),
         "keeps": list(model.kept),
@@ -162,6 +163,10 @@ def read_models(folder: Path = FOLDER) -> tuple[Standalone, ...]:
 def _read(path: Path) -> Standalone:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        if data["version"] != _VERSION:
+            raise SeparationError(
+                f"{path}: its version is {data['version']}, known is {_VERSION}: generate it again"
+            )
         model = Standalone(
             name=str(data["name"]),
             configuration=configuration_from_json(data["configuration"]),
@@ -169,8 +174,10 @@ def _read(path: Path) -> Standalone:
             broken=tuple(map(str, data["breaks"])),
             kept=tuple(map(str, data["keeps"])),
         )
-    except (OSError, ValueError, KeyError, TypeError, ModelError) as error:
-        raise SeparationError(f"{path}: it is no model ({error}): generate it again") from None
+    except (OSError, ValueError, KeyError, TypeError, ModelError, RecursionError) as error:
+        raise SeparationError(
+            f"{path}: it is no model ({type(error).__name__}: {error}): generate it again"
+        ) from None
     known = (*CLAUSES, "LV")
     for clause in (*model.broken, *model.kept):
         if clause not in known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -84,6 +85,8 @@ def call_all(
 def _attempt(call: Callable[[], T]) -> T | Failure:
     try:
         return call()
+    except SystemExit:
+        os._exit(128 + signal.SIGTERM)  # the call has cleaned up; raised, it would only end this call
     except (TLCError, EngineError, SeparationError, OSError, MemoryError) as error:
         return Failure(" ".join(str(error).split()) or type(error).__name__)
 
