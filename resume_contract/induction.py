@@ -21,6 +21,7 @@ from pymodel.engine import changed, render_value
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.engines import OnProgress, Tools
 from resume_contract.errors import CHECKED, COULD_NOT_CHECK, DIFFERS, ResumeContractError
+from resume_contract.lists import read_list
 from resume_contract.manifest import ROOT
 from tlc_runner import Outcome, TLCResult, TraceState, format_value, run_tlc
 from tlc_runner.config import read_config
@@ -209,14 +210,7 @@ def load_obligations(path: Path = OBLIGATIONS) -> Obligations:
         InductionError: it cannot be read, a value in it is impossible, or a configuration file says otherwise.
         TLCError: a configuration file cannot be read.
     """
-    try:
-        document = msgspec.yaml.decode(path.read_bytes(), type=_Document)
-    except OSError as error:
-        raise InductionError(
-            f"{path}: cannot be read ({error.strerror}): run from a checkout or give --obligations"
-        ) from None
-    except msgspec.MsgspecError as error:
-        raise InductionError(f"{path}: {' '.join(str(error).split())}: mend it there") from None
+    document = read_list(path, _Document, InductionError, "--obligations")
     found = Obligations(path, document.obligations)
     names = [obligation.name for obligation in found.obligations]
     for obligation in found.obligations:

@@ -17,6 +17,7 @@ from pymodel.resume.layout import Bounds
 from pymodel.resume.program import PROGRAMS
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.errors import ResumeContractError
+from resume_contract.lists import read_list
 from tlc_runner.config import Config, read_config
 from tlc_runner.outcome import Outcome
 
@@ -201,16 +202,7 @@ def load_manifest(path: Path = MANIFEST) -> Manifest:
         ManifestError: it cannot be read, a value in it is impossible, or a configuration file says otherwise.
         TLCError: a configuration file cannot be read.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise ManifestError(f"{path}: it is no file: give a manifest, such as specs/manifest.yaml")
-        document = msgspec.yaml.decode(path.read_bytes(), type=_Document)
-    except OSError as error:
-        raise ManifestError(
-            f"{path}: cannot be read ({error.strerror}): run from a checkout or give --manifest"
-        ) from None
-    except msgspec.MsgspecError as error:
-        raise ManifestError(f"{path}: {' '.join(str(error).split())}: mend it there") from None
+    document = read_list(path, _Document, ManifestError, "--manifest")
     manifest = Manifest(path, document.models, document.excused)
     names = [model.name for model in manifest.models]
     for model in manifest.models:

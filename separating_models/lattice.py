@@ -141,7 +141,7 @@ def decide(breaks: Sequence[str], breaking: Sequence[Breaking], *, workers: int 
     realised: Examination | None = None
     for (shape, bounds), faults_of in zip(SPACE, breaking, strict=True):
         if realised is not None and len(program_of(shape).units) == 1:
-            continue  # what only a joint witness is missing of: what one unit can't show, another one unit hardly does
+            continue  # where one unit leaves no room for all of it, another program of one unit hardly does
         for faults in _combinations(breaks, faults_of, bounds.crashes):
             tried += 1
             configuration = Configuration(program_of(shape), bounds, faults)

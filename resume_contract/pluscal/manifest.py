@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from pymodel.constants import Constant
 from resume_contract.errors import require
+from resume_contract.lists import read_list
 from resume_contract.manifest import ROOT, ManifestError
 from resume_contract.pluscal.configuration import constants_of, with_constants
 from tlc_runner.config import Config, read_config
@@ -170,14 +170,7 @@ def load_manifest(path: Path = MANIFEST) -> Manifest:
         ManifestError: it cannot be read, or a value in it is impossible.
         TLCError: a configuration file cannot be read.
     """
-    try:
-        document = msgspec.yaml.decode(path.read_bytes(), type=_Document)
-    except OSError as error:
-        raise ManifestError(
-            f"{path}: cannot be read ({error.strerror}): run from a checkout or give --manifest"
-        ) from None
-    except msgspec.MsgspecError as error:
-        raise ManifestError(f"{path}: {' '.join(str(error).split())}: mend it there") from None
+    document = read_list(path, _Document, ManifestError, "--manifest")
     if document.translator != TRANSLATOR_OPTIONS:
         raise ManifestError(
             f"{path}: translator is {' '.join(document.translator)}, the translations are made with"
