@@ -575,7 +575,8 @@ MCMayTakeOver(r) == ~On("orphaned_claim") /\ MCTakeOver(r)
 MCMayCrash(r) == MayCrash(r) /\ MCCrash(r)
 
 MCLoadForking(r, b, c) ==
-  Following(c) /\ (\E i \in 0 .. Len(ckpt[b]) : LoadForking(r, b, i, c)) /\ UNCHANGED budgets
+  /\ Following(c)
+  /\ (\E i \in 0 .. Len(ckpt[b]) : LoadForking(r, b, i, c)) /\ UNCHANGED budgets
 
 MCFaultStep ==
   \/ \E r \in Runners, b \in Branches, c \in Branches : MCLoadForking(r, b, c)
