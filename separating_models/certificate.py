@@ -72,6 +72,8 @@ def verify(model: Standalone, folder: Path | None = None, tlc: Tlc | None = None
             return verify(model, Path(temporary), tlc)
     tlc = tlc or Tlc()
     mirror = examine_by_mirror(model.configuration)
+    if (difference := _wrongly_broken(model, mirror)) is not None:
+        raise SeparationError(f"{model.name} does not verify: {difference}")
     found = Verified(
         model=model,
         mirror=mirror,
@@ -88,13 +90,17 @@ def _plain(module: Path, cfg: Path, tlc: Tlc) -> TLCResult:
     return run_tlc(module, cfg, workers=1, jar=tlc.jar, java=tlc.java, heap=tlc.heap, timeout=tlc.timeout)
 
 
+def _wrongly_broken(model: Standalone, mirror: Examination) -> str | None:
+    safety = {clause for clause in model.broken if clause != LIVENESS}
+    if set(mirror.breaks) == safety:
+        return None
+    broken = ", ".join(mirror.breaks) or "nothing"
+    return f"the mirror finds that it breaks {broken}, not {', '.join(safety) or 'nothing'}"
+
+
 def _differences(found: Verified) -> Iterator[str]:
     """How the outcomes differ from what the model claims, and from each other."""
     model, mirror, plain, others = found.model, found.mirror, found.plain, found.others
-    safety = {clause for clause in model.broken if clause != LIVENESS}
-    if set(mirror.breaks) != safety:
-        broken = ", ".join(mirror.breaks) or "nothing"
-        yield f"the mirror finds that it breaks {broken}, not {', '.join(safety) or 'nothing'}"
     for name, value in mirror.figures.items():
         if found.tlc.figures[name] != value:
             yield f"{name} is {found.tlc.figures[name]} by TLC, {value} by the mirror"

@@ -29,7 +29,11 @@ FIELDS = {
 
 def test_a_trace_that_conforms(command: Command) -> None:
     ended = command("trace", "check", CONFORMS)
-    assert (ended.status, ended.out, ended.err) == (0, f"{CONFORMS}: conforms\n", "")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
+        f"{CONFORMS}: conforms",
+        "  puts to a test: PC, EO, CV, CO-V, LV; steps supposed: 1",
+    ]
 
 
 def test_a_trace_that_violates(command: Command) -> None:

@@ -70,7 +70,7 @@ def test_a_layout_has_a_place_for_everything(
     assert set(fault_names(bits)) == faults
     layout = lay_out(program, limits, bits, free)
     c = layout.config
-    taken: list[int] = [reading.OVERFLOW, reading.CRASHES, reading.EXPIRIES, reading.INVALID]
+    taken: list[int] = [reading.OVERFLOW, reading.CRASHES, reading.EXPIRIES, reading.INVALID, reading.HISTORY]
 
     def take(start: int, width: int) -> None:
         taken.extend(range(start, start + width))

@@ -12,7 +12,6 @@ from pymodel.resume.clauses import CLAUSES
 from resume_contract.manifest import ROOT
 from separating_models.by_mirror import examine_by_mirror
 from separating_models.configuration import Configuration, program_of
-from separating_models.independence import decide_lattice
 from separating_models.lattice import ANTECEDENTS, SAFETY, SPACE, breaking_alone, decide, elements, vacuous
 from separating_models.models import configuration_from_json
 
@@ -44,6 +43,11 @@ def test_the_certificate_decides_all_of_them(certificate: dict[str, Any]) -> Non
             assert joint is not None
             assert list(joint["broken_at"]) == each["breaks"]
             assert max(joint["broken_at"].values()) == joint["length"] == len(joint["steps"])
+
+
+def test_tlc_agreed_on_every_set_that_is_small_enough(certificate: dict[str, Any]) -> None:
+    asked = {"tlc" in each["engines"] for each in certificate["lattice"] if each["distinct"] <= 100_000}
+    assert asked == {True}
 
 
 def test_the_small_models_of_the_certificate_are_what_it_says(certificate: dict[str, Any]) -> None:
@@ -85,11 +89,3 @@ def test_faults_are_taken_by_what_they_break_alone() -> None:
     assert set(both.found.breaks) == {"PC", "EO"}
     assert both.joint is not None
     assert both.joint.broken_at.keys() == {"PC", "EO"}
-
-
-@pytest.mark.slow
-def test_tlc_checks_a_set_that_is_small_enough() -> None:
-    (each,) = decide_lattice(jobs=2, tlc_states=30_000, only=[("CV",)])
-    assert each.element.found is not None
-    assert each.tlc is not None
-    assert each.tlc.figures == each.element.found.figures
