@@ -146,15 +146,19 @@ def test_old_digests_are_pruned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "expected"),
+    ("platform", "environment", "expected"),
     [
-        ({"RESUME_CONTRACT_CACHE": "/there"}, Path("/there")),
-        ({"XDG_CACHE_HOME": "/xdg"}, Path("/xdg/resume-contract")),
-        ({"HOME": "/home/x"}, Path("/home/x/.cache/resume-contract")),
+        ("linux", {"RESUME_CONTRACT_CACHE": "/there"}, Path("/there")),
+        ("linux", {"XDG_CACHE_HOME": "/xdg"}, Path("/xdg/resume-contract")),
+        ("linux", {"HOME": "/home/x"}, Path("/home/x/.cache/resume-contract")),
+        ("win32", {"RESUME_CONTRACT_CACHE": "/there"}, Path("/there")),
+        ("win32", {"LOCALAPPDATA": "/local", "XDG_CACHE_HOME": "/xdg"}, Path("/local/resume-contract")),
     ],
 )
-@pytest.mark.skipif(sys.platform == "win32", reason="other folders")
-def test_cache_folder(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: Path) -> None:
+def test_cache_folder(
+    monkeypatch: pytest.MonkeyPatch, platform: str, environment: dict[str, str], expected: Path
+) -> None:
+    monkeypatch.setattr(compiling.sys, "platform", platform)
     for name in ("RESUME_CONTRACT_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():

@@ -11,9 +11,6 @@ import time
 from pathlib import Path
 
 import psutil
-import pytest
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and resource limits are POSIX")
 
 CHILD = """
 import json, resource, sys
