@@ -125,7 +125,6 @@ def test_recording_the_reference(command: Command, tmp_path: Path) -> None:
 
 
 def test_recording_a_framework(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("langgraph.checkpoint.sqlite", reason="needs the extra: pip install '.[langgraph]'")
     ended = command("trace", "record", "langgraph", "park-and-resume", "-o", tmp_path)
     assert ended.status == 0
     path = Path(ended.out.strip())
