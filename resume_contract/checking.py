@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from resume_contract.engines import OnProgress, Tools, run_model
-from resume_contract.errors import CHECKED, COULD_NOT_CHECK, DIFFERS
 from resume_contract.manifest import BOUNDS, Manifest, ModelEntry
+from resume_contract.reports import Report
 from resume_contract.rows import Row
 from resume_contract.vacuity import Reach, judge_reach
 from tlc_runner.outcome import Outcome
@@ -22,7 +21,7 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
-class CheckReport:
+class CheckReport(Report[Row]):
     """What a check found.
 
     Attributes:
@@ -36,28 +35,9 @@ class CheckReport:
     reach: tuple[Reach, ...]
 
     @property
-    def exit_status(self) -> int:
-        """0: all as expected; 1: a violation or a difference; 2: a run came to no verdict."""
-        if self.undecided:
-            return COULD_NOT_CHECK
-        return DIFFERS if self.differences else CHECKED
-
-    def is_unexpected(self, row: Row) -> bool:
-        """Does the row differ from what is expected of it?"""
-        return any(line.startswith(f"{_name(row)}: ") for line in self.differences)
-
-    @property
-    def undecided(self) -> tuple[Row, ...]:
-        """The runs that came to no verdict."""
-        return tuple(row for row in self.rows if Outcome[row.outcome].exit_status == COULD_NOT_CHECK)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """What ran, by name."""
-        found = {"resume-contract": version("resume-contract")}
-        for row in self.rows:
-            found |= row.versions
-        return found
+    def judged(self) -> tuple[Row, ...]:
+        """The runs."""
+        return self.rows
 
     def to_json(self) -> dict[str, Any]:
         """As in ``docs/json.md``."""
@@ -114,7 +94,7 @@ def check(
 
 
 def _violation(row: Row) -> list[str]:
-    return [] if row.outcome == Outcome.SUCCESS.name else [f"{_name(row)}: {row.message or row.outcome}"]
+    return [] if row.outcome == Outcome.SUCCESS.name else [f"{row.name}: {row.message or row.outcome}"]
 
 
 def _unexpected(model: ModelEntry, row: Row) -> Iterator[str]:
@@ -124,14 +104,14 @@ def _unexpected(model: ModelEntry, row: Row) -> Iterator[str]:
         found = f"{row.outcome} {row.violated or ''}".strip()
         expected = f"{wanted.outcome} {wanted.property or ''}".strip()
         reason = f" ({row.message})" if row.message else ""
-        yield f"{_name(row)}: outcome is {found}, the manifest expects {expected}{reason}"
+        yield f"{row.name}: outcome is {found}, the manifest expects {expected}{reason}"
         return  # the counts are those of another search then
     for name, number in (("distinct", wanted.distinct), ("generated", wanted.generated)):
         if getattr(row, name) != number:
-            yield f"{_name(row)}: {name} is {_number(getattr(row, name))}, the manifest expects {number:,}"
+            yield f"{row.name}: {name} is {_number(getattr(row, name))}, the manifest expects {number:,}"
     if not _depth_fits(row, wanted.depth):
         least = "at least " if row.depth_is_upper_bound else ""
-        yield f"{_name(row)}: depth is {_number(row.depth)}, the manifest expects {least}{wanted.depth}"
+        yield f"{row.name}: depth is {_number(row.depth)}, the manifest expects {least}{wanted.depth}"
 
 
 def _disagreements(rows: Sequence[Row]) -> Iterator[str]:
@@ -172,10 +152,6 @@ def _number(value: object) -> str:
     if value is None:
         return "unknown"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _name(row: Row) -> str:
-    return f"{row.model} by {row.engine}"
 
 
 def _reach(

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,9 +19,10 @@ from msgspec import Meta, Struct
 from pymodel.engine import changed, render_value
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.engines import OnProgress, Tools
-from resume_contract.errors import CHECKED, COULD_NOT_CHECK, DIFFERS, ResumeContractError
+from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError
 from resume_contract.lists import read_list
 from resume_contract.manifest import ROOT
+from resume_contract.reports import Report
 from tlc_runner import Outcome, TLCResult, TraceState, format_value, run_tlc
 from tlc_runner.config import read_config
 
@@ -361,6 +361,21 @@ class InductionRow:
     counterexample: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """What lines about it begin with."""
+        return self.obligation.name
+
+    @property
+    def is_decided(self) -> bool:
+        """Did it come to a verdict?"""
+        return self.outcome.exit_status != COULD_NOT_CHECK
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in one line."""
+        return self.message or self.outcome.name
+
     def to_json(self) -> dict[str, Any]:
         """The row of ``induction.json``; see ``docs/induction.md``."""
         obligation = self.obligation
@@ -387,7 +402,7 @@ class InductionRow:
 
 
 @dataclass(frozen=True)
-class InductionReport:
+class InductionReport(Report[InductionRow]):
     """What became of all of them.
 
     Attributes:
@@ -399,28 +414,9 @@ class InductionReport:
     differences: tuple[str, ...]
 
     @property
-    def undecided(self) -> tuple[InductionRow, ...]:
-        """The runs that came to no verdict."""
-        return tuple(row for row in self.rows if row.outcome.exit_status == COULD_NOT_CHECK)
-
-    @property
-    def exit_status(self) -> int:
-        """0: all as expected; 1: a violation or a difference; 2: a run came to no verdict."""
-        if self.undecided:
-            return COULD_NOT_CHECK
-        return DIFFERS if self.differences else CHECKED
-
-    def is_unexpected(self, row: InductionRow) -> bool:
-        """Does the row differ from what is expected of it?"""
-        return any(line.startswith(f"{row.obligation.name}: ") for line in self.differences)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """What ran, by name."""
-        found = {"resume-contract": version("resume-contract")}
-        for row in self.rows:
-            found |= row.versions
-        return found
+    def judged(self) -> tuple[InductionRow, ...]:
+        """The runs."""
+        return self.rows
 
     def to_json(self) -> dict[str, Any]:
         """As in ``docs/induction.md``."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from resume_contract.errors import COULD_NOT_CHECK
+from tlc_runner.outcome import Outcome
+
 __all__ = ["Row"]
 
 
@@ -49,6 +52,21 @@ class Row:
     message: str = ""
     counterexample: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What lines about it begin with."""
+        return f"{self.model} by {self.engine}"
+
+    @property
+    def is_decided(self) -> bool:
+        """Did it come to a verdict?"""
+        return Outcome[self.outcome].exit_status != COULD_NOT_CHECK
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in one line."""
+        return self.message or self.outcome
 
     @property
     def states_per_second(self) -> float | None:

@@ -83,14 +83,8 @@ def check_command(
         typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     else:
         _show(report)
-    undecided = tuple(f"{row.model} by {row.engine}: " for row in report.undecided)
-    for line in report.differences:
-        if not line.startswith(undecided):  # what came to no verdict is an error, see below
-            typer.echo(f"difference: {line}", err=True)
-    if report.exit_status == COULD_NOT_CHECK:
-        for row in report.undecided:
-            typer.echo(f"error: {row.model} by {row.engine}: {row.message or row.outcome}", err=True)
-    elif write is not None:
+    report.tell()
+    if write is not None and report.exit_status != COULD_NOT_CHECK:
         _write(report, write)
     raise typer.Exit(report.exit_status)
 

@@ -57,12 +57,8 @@ def induction_command(
         typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     else:
         _show(report)
-    for line in report.differences:
-        typer.echo(f"difference: {line}", err=True)
-    if report.exit_status == COULD_NOT_CHECK:
-        for row in report.undecided:
-            typer.echo(f"error: {row.obligation.name}: {row.message or row.outcome.name}", err=True)
-    elif write is not None:
+    report.tell()
+    if write is not None and report.exit_status != COULD_NOT_CHECK:
         write_json(write / "induction.json", report.to_json())
         text = _markdown(report)
         write_atomically(write / "induction.md", lambda part: void(part.write_text(text, encoding="utf-8")))

@@ -20,7 +20,7 @@ from resume_contract.commands.options import (
     engines_of,
 )
 from resume_contract.engines import OnProgress, Tools
-from resume_contract.errors import CHECKED, COULD_NOT_CHECK
+from resume_contract.errors import CHECKED
 from resume_contract.progress import counts_text, status_line
 from resume_contract.writing import require_folder
 
@@ -64,11 +64,7 @@ def pluscal_command(
         typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     else:
         print_wide(pluscal_table(report))
-    for line in report.differences:
-        typer.echo(f"difference: {line}", err=True)
-    if report.exit_status == COULD_NOT_CHECK:
-        for run in report.undecided:
-            typer.echo(f"error: {run.model} by {run.engine}: {run.message}", err=True)
+    report.tell()
     if write is not None and report.exit_status == CHECKED:
         write_claim_gate(known, report, write)
     raise typer.Exit(report.exit_status)

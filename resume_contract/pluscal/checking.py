@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from resume_contract.engines import OnProgress, Tools
-from resume_contract.errors import CHECKED, COULD_NOT_CHECK, DIFFERS
 from resume_contract.pluscal.manifest import Manifest, ModelEntry, verdict
 from resume_contract.pluscal.running import Run, run_model
+from resume_contract.reports import Report
 from tlc_runner.pluscal import is_translation_current
 
 __all__ = ["FORMAT_VERSION", "PlusCalReport", "Watch", "check"]
@@ -23,7 +22,7 @@ Watch = Callable[[str], AbstractContextManager[OnProgress | None]]
 
 
 @dataclass(frozen=True)
-class PlusCalReport:
+class PlusCalReport(Report[Run]):
     """What a check found.
 
     Attributes:
@@ -37,28 +36,9 @@ class PlusCalReport:
     differences: tuple[str, ...]
 
     @property
-    def undecided(self) -> tuple[Run, ...]:
-        """The runs that came to no verdict."""
-        return tuple(run for run in self.runs if not run.is_decided)
-
-    @property
-    def exit_status(self) -> int:
-        """0: all as expected; 1: a difference; 2: a run came to no verdict."""
-        if self.undecided:
-            return COULD_NOT_CHECK
-        return DIFFERS if self.differences else CHECKED
-
-    def is_unexpected(self, run: Run) -> bool:
-        """Does a run differ from what is expected of it?"""
-        return any(line.startswith(f"{run.model} by {run.engine}: ") for line in self.differences)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """What ran, by name."""
-        found = {"resume-contract": version("resume-contract")}
-        for run in self.runs:
-            found |= run.versions
-        return found
+    def judged(self) -> tuple[Run, ...]:
+        """The runs."""
+        return self.runs
 
     def to_json(self) -> dict[str, Any]:
         """As in ``docs/pluscal.md``."""

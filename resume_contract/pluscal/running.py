@@ -63,6 +63,16 @@ class Run:
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        """What lines about it begin with."""
+        return f"{self.model} by {self.engine}"
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in one line."""
+        return self.message
+
+    @property
     def is_decided(self) -> bool:
         """Did the engine search the whole graph?"""
         return not self.message
