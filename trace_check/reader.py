@@ -60,7 +60,7 @@ _DECODER: Final = msgspec.json.Decoder(Header | AnyEvent)
 
 
 class _RepeatedKey(Exception):
-    """A key stands twice in one object: which of the two values counts, nobody says."""
+    """A key stands twice in one object: which of the two values counts, nobody says (msgspec takes the last)."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)

@@ -94,8 +94,7 @@ from pymodel.resume.reading import (
 FULL_COMPUTED = 1
 FULL_ACKS = 2
 FULL_EPOCH = 3
-FULL_LENGTH = 4
-FULL_APPLIED = 5
+FULL_APPLIED = 4
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ OVERFLOWS = (
     "computed (bound: computations)",
     "acks (bound: answers)",
     "epoch (a byte)",
-    "ckpt (bound: length)",
     "applied (bound: applied)",
 )
 

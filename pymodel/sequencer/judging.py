@@ -38,7 +38,7 @@ from pymodel.sequencer.reading import (
 )
 
 if TYPE_CHECKING:
-    from pymodel.sequencer.model import Config
+    from pymodel.sequencer.config import Config
 
 INVARIANTS = ("AimIsAhead", "EffectOnce", "ClaimedOnce")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pymodel.engine import Model, ModelError
 from pymodel.resume.program import KINDS, Program
 from pymodel.sequencer import judging, steps
 from pymodel.sequencer import reading as at
+from pymodel.sequencer.config import Config
 from tlc_runner.values import FrozenMap, Value, function
 
 __all__ = ["Bounds", "Config", "build", "configure", "decode", "describe"]
@@ -63,33 +64,6 @@ class Bounds:
                 f"bound answers = {self.answers} is impossible: each answer is a value, and there are"
                 f" {self.values}: lower it or raise `values`"
             )
-
-
-class Config(NamedTuple):
-    """What every function of the model gets as ``c``.  Arrays are indexed from 1."""
-
-    R: int
-    """runners"""
-    U: int
-    """units"""
-    S: int
-    """steps"""
-    D: int
-    """deliveries"""
-    V: int
-    """values"""
-    max_crashes: int
-    max_overruns: int
-    atomic_claim: int
-    step_keys: int
-    runners: int
-    """where the runners begin in the record"""
-    first: Any
-    """first[u]: the first step of unit u; first[U + 1] is S + 1"""
-    unit_of: Any
-    kind: Any
-    gate_in: Any
-    """gate_in[u]: the gate of unit u, or 0"""
 
 
 def configure(program: Program, bounds: Bounds) -> Config:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pymodel.sequencer.model import Config
+    from pymodel.sequencer.config import Config
 
 # The head.  Checkpoints hold what was recorded, so that their number says what they are.
 OVERFLOW = 0

@@ -21,7 +21,8 @@ from pymodel.resume.program import Program
 from pymodel.resume.stepping import Stepper
 from pymodel.sequencer import reading as at
 from pymodel.sequencer import steps
-from pymodel.sequencer.model import Bounds, Config, build, describe
+from pymodel.sequencer.config import Config
+from pymodel.sequencer.model import Bounds, build, describe
 
 __all__ = ["Refinement", "Report", "Slip", "check_refinement"]
 

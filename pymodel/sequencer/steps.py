@@ -63,7 +63,7 @@ from pymodel.sequencer.reading import (
 )
 
 if TYPE_CHECKING:
-    from pymodel.sequencer.model import Config
+    from pymodel.sequencer.config import Config
 
 # Labels of the other processes; a runner's are the numbers of its places.
 ANSWERING = 10
