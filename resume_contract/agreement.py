@@ -21,6 +21,7 @@ from pymodel.engine.values import changed, render_value
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import PROGRAMS, Program
 from pymodel.resume.stepping import Stepper
+from pymodel.resume.tla_constants import assignments, program_definitions
 from pymodel.resume.transitions import ACTIONS
 from tlc_runner import state_graph
 from tlc_runner.oracle import SpecOracle
@@ -144,34 +145,24 @@ def model_text(program: Program, bounds: Bounds, invariants: Iterable[str] = INV
     The module extends ``MCResumeContract`` by the program, so any program will do; `length`, `computations`
     and `applied` are bounds of the mirror's record alone and don't occur.
     """
-    units = ", ".join(str(program.unit_of(step.name)) for step in program.steps)
-    kinds = ", ".join(f'"{step.kind}"' for step in program.steps)
-    after = ", ".join(_set(map(program.number, program.predecessors(step.name))) for step in program.steps)
-    module = (
-        "---- MODULE Bounded ----\nEXTENDS MCResumeContract\n"
-        f"BoundedUnitOf == <<{units}>>\nBoundedKind == <<{kinds}>>\nBoundedAfter == <<{after}>>\n====\n"
+    name = "Bounded"
+    module = "\n".join(
+        [
+            f"---- MODULE {name} ----",
+            "EXTENDS MCResumeContract",
+            *program_definitions(program, name),
+            "====",
+            "",
+        ]
     )
     lines = [
         "SPECIFICATION MCSpec",
         "CONSTANTS",
-        *(f"  {name} <- Bounded{name}" for name in ("UnitOf", "Kind", "After")),
-        "  F <- MCF",
-        f"  UnitCount = {len(program.units)}",
-        f"  Runners = {_set(range(1, bounds.runners + 1))}",
-        f"  Branches = {_set(range(1, bounds.branches + 1))}",
-        f"  Deliveries = {_set(range(1, bounds.answers + 1))}",
-        f"  Values = {_set(range(1, bounds.values + 1))}",
-        f"  MaxCrashes = {bounds.crashes}",
-        f"  MaxExpiries = {bounds.expiries}",
-        f"  MaxInvalid = {bounds.invalid}",
-        *(f"INVARIANT {name}" for name in invariants),
+        *(f"  {line}" for line in assignments(program, bounds, name)),
+        *(f"INVARIANT {invariant}" for invariant in invariants),
         "CHECK_DEADLOCK FALSE",
     ]
     return module, "\n".join(lines) + "\n"
-
-
-def _set(numbers: Iterable[int]) -> str:
-    return "{" + ", ".join(map(str, sorted(numbers))) + "}"
 
 
 def write_model(

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from pymodel.engine import changed, render_value
+from pymodel.resume.tla_constants import identities
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.engines import OnProgress, Tools
 from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError
@@ -234,8 +235,6 @@ def select(known: Obligations, names: Sequence[str] = ()) -> tuple[Obligation, .
     return tuple(obligation for obligation in known.obligations if not names or obligation.name in names)
 
 
-_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
-_CONSTANT = re.compile(r"(\w+)\s*(?:=|<-)\s*(\{[^}]*\}|\S+)")
 _BEHAVIOUR = re.compile(r"\b(INIT|NEXT)\s+(\w+)")
 
 
@@ -243,14 +242,13 @@ def _validate(known: Obligations, obligation: Obligation) -> None:
     """The configuration file states the same obligation, program and sizes, and judges what it must."""
     place = f"{known.path}: obligation {obligation.name}"
     config = read_config(known.cfg(obligation))
-    text = _COMMENT.sub(" ", config.portable_text)
     init, next_, invariants = _SHAPES[obligation.kind]
     missing = [name for name in invariants if name not in config.invariants]
     if missing:
         raise InductionError(f"{place}: {obligation.cfg} does not check {', '.join(missing)}: list it there")
-    found = {name: "".join(value.split()) for name, value in _CONSTANT.findall(text)}
-    found |= dict(_BEHAVIOUR.findall(text))
-    for name, value in (_constants(obligation) | {"INIT": init, "NEXT": next_}).items():
+    found = config.constants | dict(_BEHAVIOUR.findall(config.uncommented_text))
+    for name, wanted in (_constants(obligation) | {"INIT": init, "NEXT": next_}).items():
+        value = "".join(wanted.split())
         if found.get(name) != value:
             raise InductionError(
                 f"{place} wants {name} = {value}, {obligation.cfg} has {found.get(name, 'none')}:"
@@ -268,10 +266,10 @@ def _constants(obligation: Obligation) -> dict[str, str]:
         "UnitOf": f"{obligation.program}UnitOf",
         "Kind": f"{obligation.program}Kind",
         "After": f"{obligation.program}After",
-        "Runners": _identities(sizes.runners),
-        "Branches": _identities(sizes.branches),
-        "Deliveries": _identities(sizes.answers),
-        "Values": _identities(sizes.values),
+        "Runners": identities(sizes.runners),
+        "Branches": identities(sizes.branches),
+        "Deliveries": identities(sizes.answers),
+        "Values": identities(sizes.values),
         "F": "CodeF" if arbitrary else "MCF",
         "Codes": "AllCodes" if arbitrary else "OneCode",
         "MaxEpoch": str(sizes.epochs),
@@ -282,10 +280,6 @@ def _constants(obligation: Obligation) -> dict[str, str]:
         "MaxExpiries": str(expiries),
         "MaxInvalid": str(invalid),
     }
-
-
-def _identities(count: int) -> str:
-    return "{" + ",".join(map(str, range(1, count + 1))) + "}"
 
 
 def _validate_expectations(place: str, obligation: Obligation) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from pymodel.engine.errors import ModelError
 from pymodel.resume.clauses import SOMETIMES
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import PROGRAMS
+from pymodel.resume.tla_constants import constants
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.errors import ResumeContractError
 from resume_contract.lists import read_list
@@ -253,38 +253,12 @@ def _validate_properties(path: Path, model: ModelEntry, cfg: Config) -> None:
 
 def _validate_constants(path: Path, model: ModelEntry, cfg: Config) -> None:
     """The configuration file and the manifest state the same program and bounds."""
-    constants = _constants(cfg.portable_text)
-    bounds, program = model.limits, PROGRAMS[model.program]
-    expected = {
-        "UnitOf": f"{model.program}UnitOf",
-        "Kind": f"{model.program}Kind",
-        "After": f"{model.program}After",
-        "UnitCount": str(len(program.units)),
-        "Runners": _identities(bounds.runners),
-        "Branches": _identities(bounds.branches),
-        "Deliveries": _identities(bounds.answers),
-        "Values": _identities(bounds.values),
-        "MaxCrashes": str(bounds.crashes),
-        "MaxExpiries": str(bounds.expiries),
-        "MaxInvalid": str(bounds.invalid),
-    }
-    for name, value in expected.items():
-        found = constants.get(name)
+    stated = cfg.constants
+    for name, wanted in constants(PROGRAMS[model.program], model.limits, model.program).items():
+        value = "".join(wanted.split())
+        found = stated.get(name)
         if found != value:
             raise ManifestError(
                 f"{path}: model {model.name} wants {name} = {value}, {model.cfg} has {found or 'none'}:"
                 " make the two agree"
             )
-
-
-_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
-_CONSTANT = re.compile(r"(\w+)\s*(?:=|<-)\s*(\{[^}]*\}|\S+)")
-
-
-def _constants(text: str) -> dict[str, str]:
-    """Constant -> what a configuration file puts in its place, without blanks."""
-    return {name: "".join(value.split()) for name, value in _CONSTANT.findall(_COMMENT.sub(" ", text))}
-
-
-def _identities(count: int) -> str:
-    return "{" + ",".join(map(str, range(1, count + 1))) + "}"

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.model import FAULTS
+from pymodel.resume.tla_constants import assignments, program_definitions
 from separating_models.configuration import Configuration
 from separating_models.errors import SeparationError
 from separating_models.examination import Examination
@@ -25,7 +26,6 @@ __all__ = [
     "constants",
     "examine_by_tlc",
     "module_text",
-    "program_definitions",
 ]
 
 SPECS = Path(__file__).resolve().parents[1] / "specs" / "tla"
@@ -133,7 +133,7 @@ def module_text(configuration: Configuration) -> str:
     lines = [
         f"---- MODULE {_MODULE} ----",
         "EXTENDS MCResumeFaults",
-        *program_definitions(configuration, _MODULE),
+        *program_definitions(configuration.program, _MODULE),
         f"ASSUME \\A i \\in 1 .. {len(CLAUSES) + len(FAULTS) + 1} : TLCSet(i, 0)",
         "First(i, line) == IF TLCGet(i) = 0 THEN TLCSet(i, 1) /\\ PrintT(line) ELSE TRUE",
     ]
@@ -169,43 +169,11 @@ def cfg_text(configuration: Configuration) -> str:
     return "\n".join(lines) + "\n"
 
 
-def program_definitions(configuration: Configuration, prefix: str) -> list[str]:
-    """The program's units, kinds and orders as TLA+ definitions under a prefix."""
-    program = configuration.program
-    units = [program.unit_of(step.name) for step in program.steps]
-    kinds = [f'"{step.kind}"' for step in program.steps]
-    after = [
-        "{" + ", ".join(map(str, sorted(map(program.number, program.predecessors(step.name))))) + "}"
-        for step in program.steps
-    ]
-    return [
-        f"{prefix}UnitOf == <<{', '.join(map(str, units))}>>",
-        f"{prefix}Kind == <<{', '.join(kinds)}>>",
-        f"{prefix}After == <<{', '.join(after)}>>",
-    ]
-
-
 def constants(configuration: Configuration, prefix: str) -> list[str]:
     """The lines of a configuration file that fix the constants."""
-    bounds = configuration.bounds
     return [
-        f"UnitOf <- {prefix}UnitOf",
-        f"Kind <- {prefix}Kind",
-        f"After <- {prefix}After",
-        f"UnitCount = {len(configuration.program.units)}",
-        f"Runners = {_identities(bounds.runners)}",
-        f"Branches = {_identities(bounds.branches)}",
-        f"Deliveries = {_identities(bounds.answers)}",
-        f"Values = {_identities(bounds.values)}",
-        "F <- MCF",
-        f"MaxCrashes = {bounds.crashes}",
-        f"MaxExpiries = {bounds.expiries}",
-        f"MaxInvalid = {bounds.invalid}",
+        *assignments(configuration.program, configuration.bounds, prefix),
         f"MaxLength = {configuration.length}",
         "OnceMore <- MCOnceMore",
         "Faults = {" + ", ".join(f'"{fault}"' for fault in configuration.faults) + "}",
     ]
-
-
-def _identities(count: int) -> str:
-    return "{" + ", ".join(map(str, range(1, count + 1))) + "}"

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from separating_models.by_tlc import INVARIANT_OF, SPECS, constants, program_definitions
+from pymodel.resume.tla_constants import program_definitions
+from separating_models.by_tlc import INVARIANT_OF, SPECS, constants
 from separating_models.configuration import Configuration
 from separating_models.errors import SeparationError
 
@@ -197,7 +198,7 @@ def _chunks(module: str) -> Iterator[_Chunk]:
 def _constants(configuration: Configuration, chunks: Sequence[_Chunk]) -> list[tuple[str, str]]:
     """The constants, defined: name and text."""
     prefix = "Here"
-    values = dict(line.split(" == ", 1) for line in program_definitions(configuration, prefix))
+    values = dict(line.split(" == ", 1) for line in program_definitions(configuration.program, prefix))
     bodies = {chunk.name: chunk.text for chunk in chunks}
     found = []
     for line in constants(configuration, prefix):

@@ -65,6 +65,20 @@ class Config:
     portable_text: str
     bare_text: str
 
+    @property
+    def uncommented_text(self) -> str:
+        """`portable_text` without its comments."""
+        return _COMMENT.sub(" ", self.portable_text)
+
+    @property
+    def constants(self) -> dict[str, str]:
+        """Constant -> what stands in its place, without blanks: a value, or the name of an operator."""
+        return {name: "".join(value.split()) for name, value in _CONSTANT.findall(self.uncommented_text)}
+
+
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
+_CONSTANT = re.compile(r"(\w+)\s*(?:=|<-)\s*(\{[^}]*\}|\S+)")
+
 
 def read_config(path: Path) -> Config:
     """Reads a configuration file.
