@@ -1,0 +1,19 @@
+"""``resume-contract trace``: record, check and show; one module for each of its commands."""
+
+from __future__ import annotations
+
+import typer
+
+from resume_contract.commands.trace.check import check_command
+from resume_contract.commands.trace.record import record_command
+from resume_contract.commands.trace.show import show_command
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Record traces of a framework, check them against the reference, and show them.",
+    rich_markup_mode=None,
+)
+app.command("record")(record_command)
+app.command("check")(check_command)
+app.command("show")(show_command)

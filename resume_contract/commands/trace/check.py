@@ -1,0 +1,44 @@
+"""``resume-contract trace check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resume_contract.commands.options import JsonOption
+from resume_contract.commands.trace.options import TornOption
+from resume_contract.errors import COULD_NOT_CHECK
+from resume_contract.progress import status_line
+from resume_contract.trace_files import trace_files
+from resume_contract.verdicts import verdict_lines
+
+__all__ = ["check_command"]
+
+
+def check_command(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Traces, or folders of them.")],
+    as_json: JsonOption = False,
+    allow_torn: TornOption = False,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", min=1, help="How many states the search may look at for one trace."),
+    ] = None,
+) -> None:
+    """Say of each trace whether the reference explains it, and if not, which clauses break where and why."""
+    from trace_check.checker import DEFAULT_BUDGET, check_file
+
+    verdicts = []
+    for path in trace_files(files):
+        with status_line(str(path)):
+            verdicts.append(check_file(path, allow_torn=allow_torn, budget=budget or DEFAULT_BUDGET))
+    if as_json:
+        typer.echo(json.dumps([verdict.to_json() for verdict in verdicts], indent=2, ensure_ascii=False))
+    for verdict in verdicts:
+        if verdict.exit_status == COULD_NOT_CHECK:
+            typer.echo(f"error: {verdict.error}", err=True)
+        elif not as_json:
+            typer.echo("\n".join(verdict_lines(verdict)))
+    raise typer.Exit(max(verdict.exit_status for verdict in verdicts))

@@ -1,0 +1,37 @@
+"""``resume-contract trace record``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resume_contract.errors import require
+from resume_contract.progress import status_line
+
+__all__ = ["record_command"]
+
+ALL = "all"
+
+
+def record_command(
+    system: Annotated[str, typer.Argument(help="A system, such as langgraph, or module:class.")],
+    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help='Scenarios, or "all".')],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of traces.")] = Path(
+        "results/traces"
+    ),
+) -> None:
+    """Run a workflow on a framework, kill and resume it as a scenario says, and keep the trace."""
+    from trace_check.recording import record
+    from trace_check.recording.system import load_system
+
+    found = load_system(system)
+    found.version()  # before anything runs: an unknown or a missing framework
+    known = found.scenarios()
+    for name in scenarios:
+        require(name, "scenario", [*known, ALL])
+    for name in known if ALL in scenarios else scenarios:
+        with status_line(f"recording {name} on {system}"):
+            path = record(system, name, output)
+        typer.echo(str(path))
