@@ -273,15 +273,20 @@ class Crashed(Event, frozen=True, tag="crashed"):
 
 
 class Paused(Event, frozen=True, tag="paused"):
-    """The parent stopped the actor's process with a signal; it can go on."""
+    """The parent stopped a process with a signal; it can go on.
+
+    ``process`` is the actor that was stopped, where the line stands in its parent's name.
+    """
 
     signal: Name
+    process: Name | None = None
 
 
 class Continued(Event, frozen=True, tag="continued"):
-    """The parent let a stopped process go on."""
+    """The parent let a stopped process go on; ``process`` as for :class:`Paused`."""
 
     signal: Name
+    process: Name | None = None
 
 
 class Forked(Event, frozen=True, tag="forked"):

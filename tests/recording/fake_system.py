@@ -34,11 +34,8 @@ class FakeSystem(System):
     """One effect, then a gate. An answer's value says how to misbehave."""
 
     name = "fake"
-    store = "json"
+    stores = ("json",)
     observes = ("effect_fired", "parked", "answer")
-
-    def version(self) -> str:
-        return "0"
 
     def run(self, job: Job, log: EventLog, sink: Sink, probe: Probe) -> None:
         if isinstance(job.action, Answering):

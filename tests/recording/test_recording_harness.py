@@ -23,8 +23,9 @@ from trace_check.events import (
     event_kind,
 )
 from trace_check.reader import Trace, read_trace
-from trace_check.recording import points, record
+from trace_check.recording import SCENARIOS, points, record
 from trace_check.recording.scenarios import Answering, Run, Scenario, Stage, Start
+from trace_check.recording.system import SYSTEMS
 
 START = Stage(runs=[Run(actor="p1", action=Start())])
 
@@ -193,13 +194,11 @@ def test_a_trace_that_breaks_the_format_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_unknown_names(tmp_path: Path) -> None:
-    assert (
-        refusal(tmp_path, "cobol", "park-and-resume")
-        == "unknown system 'cobol'; known are langgraph, reference"
+    assert refusal(tmp_path, "cobol", "park-and-resume") == (
+        f"unknown system 'cobol'; known are {', '.join(sorted(SYSTEMS))}"
     )
     assert refusal(tmp_path, NAME, "teleport") == (
-        "unknown scenario 'teleport'; known are kill-after-effect, park-and-resume, race-two-resumers, "
-        "second-answer-at-old-checkpoint"
+        f"unknown scenario 'teleport'; known are {', '.join(sorted(SCENARIOS))}"
     )
     assert refusal(tmp_path, "fake_system:PROGRAM", scenario(START)) == (
         "fake_system:PROGRAM is no system; name a subclass of trace_check.recording.system.System"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from trace_check.recording.catalogue import SCENARIOS, race
 from trace_check.recording.harness import record
-from trace_check.recording.scenarios import SCENARIOS, Scenario
+from trace_check.recording.scenarios import Scenario
 
-__all__ = ["SCENARIOS", "Scenario", "record"]
+__all__ = ["SCENARIOS", "Scenario", "race", "record"]

@@ -1,4 +1,4 @@
-"""The process under test: does one job and ends; ``python -m trace_check.recording.child JOB``."""
+"""The process under test: does one job and ends; ``python -m trace_check.recording.child JOB [READINGS]``."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from trace_check.recording import points
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
 from trace_check.recording.sink import open_sink
-from trace_check.recording.system import RECORDER_FAILED, Job, load_system
+from trace_check.recording.system import RECORDER_FAILED, Job, System, load_system
 
 __all__ = ["main"]
 
 
 def main(argv: list[str]) -> int:
-    """Do the job of the file ``argv[0]``.
+    """Do the job of the file ``argv[0]``; or, with a second argument, read its store and write that file.
 
     Returns:
         0 when the action came back, 1 when the framework raised (the log says so),
         :data:`~trace_check.recording.system.RECORDER_FAILED` when the recorder failed.
     """
     job = msgspec.json.decode(Path(argv[0]).read_bytes(), type=Job)
-    system = load_system(job.system)
-    probe = Probe(job.stops, job.ask, job.reply)
+    system = load_system(job.system, job.kept_in)
+    if len(argv) > 1:
+        return _read(system, job, Path(argv[1]))
+    probe = Probe(job.stops, job.ask, job.reply, job.hold)
     with EventLog(Path(job.log), job.actor, job.thread) as log:
         sink = open_sink("keyed" if job.sink == "keyed" else "plain", Path(job.folder), log)
         probe.reach(points.STARTED)
@@ -40,6 +42,16 @@ def main(argv: list[str]) -> int:
             traceback.print_exc()
             log.emit("resume_failed", error=type(error).__name__)
             return 1
+    return 0
+
+
+def _read(system: System, job: Job, output: Path) -> int:
+    try:
+        found = system.read_threads(Path(job.folder), job.threads, job.joined, job.program)
+    except RecordingError as error:
+        print(error, file=sys.stderr)
+        return RECORDER_FAILED
+    output.write_bytes(msgspec.json.encode(found))
     return 0
 
 

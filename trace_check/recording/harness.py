@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import selectors
 import shutil
@@ -12,6 +13,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -19,61 +21,100 @@ from trace_check.errors import RecordingError, TraceError
 from trace_check.events import ROOT_BRANCH, Event, Header
 from trace_check.reader import read_trace
 from trace_check.recording.log import EventLog, create_log, drop_torn_tail, read_events
-from trace_check.recording.scenarios import Answering, Run, Scenario, Stage
+from trace_check.recording.scenarios import Answering, Continue, Forking, Run, Scenario, Stage
 from trace_check.recording.sink import fired_effects, missing_events
-from trace_check.recording.system import RECORDER_FAILED, Job, System, load_system
+from trace_check.recording.system import RECORDER_FAILED, BranchRead, Job, System, load_system
 
-__all__ = ["HARNESS", "record"]
+__all__ = ["HARNESS", "record", "trace_name"]
 
 HARNESS = "harness"
 """The actor of the lines that the harness writes in its own name."""
 
-_THREAD = "t1"
 _END_GRACE = 10.0
 """Seconds that a process may take to end after it closed its pipe."""
 
 
-def record(system: str, scenario: str | Scenario, out_dir: str | Path) -> Path:
+def record(
+    system: str,
+    scenario: str | Scenario,
+    out_dir: str | Path,
+    *,
+    store: str | None = None,
+    sink: Literal["plain", "keyed"] | None = None,
+    compress: bool = False,
+) -> Path:
     """Record a scenario on a system, with real processes.
 
     Args:
         system: a name of :data:`~trace_check.recording.system.SYSTEMS`, or ``module:class``.
         scenario: the name of one of the system's scenarios, or a scenario.
         out_dir: where traces are kept.
+        store: one of the system's stores; None for its first.
+        sink: the sink, where it is not the scenario's own.
+        compress: keep the trace as gzip, under the name of :func:`trace_name` with ``.gz``.
 
     Returns:
-        The trace, ``<out_dir>/<system>-<version>/<scenario>.jsonl``, written only when it is whole and valid.
+        The trace, ``<out_dir>/<system>-<version>/`` and :func:`trace_name`, written only when it is whole and valid.
 
     Raises:
         RecordingError: unknown names, a framework that is not installed, a recorder that failed.
     """
-    found = load_system(system)
+    found = load_system(system, store)
     if isinstance(scenario, str):
-        known = found.scenarios()
-        if scenario not in known:
-            raise RecordingError(f"unknown scenario {scenario!r}", f"known are {', '.join(sorted(known))}")
-        scenario = known[scenario]
+        scenario = _named(found, scenario)
+    name_of_file = trace_name(found, scenario, sink)
+    if sink is not None:
+        scenario = msgspec.structs.replace(scenario, sink=sink)
     version = found.version()
     with tempfile.TemporaryDirectory(prefix="recording-") as name:
         recording = _Recording(system, found, version, scenario, Path(name))
-        recording.run()
+        try:
+            found.prepare(Path(name))
+            recording.run()
+        finally:
+            found.clean_up(Path(name))
         try:
             read_trace(recording.log)
         except TraceError as error:
             what = f"the recorder wrote a trace that breaks the format ({error.what}, line {error.line})"
             raise RecordingError(what, "record again; if it stays, mend the recorder") from None
-        target = Path(out_dir) / f"{found.name}-{version}" / f"{scenario.name}.jsonl"
+        target = Path(out_dir) / f"{found.name}-{version}" / f"{name_of_file}{'.gz' if compress else ''}"
         _keep(recording.log, target)
     return target
 
 
+def trace_name(system: System, scenario: Scenario, sink: str | None = None) -> str:
+    """The file of a recording: its scenario, and the store and the sink where they aren't the usual ones."""
+    parts = [scenario.name]
+    if system.store != system.stores[0]:
+        parts.append(system.store)
+    if sink is not None and sink != scenario.sink:
+        parts.append(sink)
+    return ".".join([*parts, "jsonl"])
+
+
+def _named(system: System, name: str) -> Scenario:
+    known = system.scenarios()
+    if name in known:
+        return known[name]
+    if name in (reasons := system.not_applicable()):
+        raise RecordingError(
+            f"{name} is not applicable to {system.name}: {reasons[name]}", "leave it out for this system"
+        )
+    raise RecordingError(f"unknown scenario {name!r}", f"known are {', '.join(sorted(known))}")
+
+
 def _keep(log: Path, target: Path) -> None:
-    """Copy the log to its place in one step."""
+    """Copy the log to its place in one step; as gzip if its name ends so."""
     target.parent.mkdir(parents=True, exist_ok=True)
     fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(fd)
     try:
-        shutil.copyfile(log, name)
+        if target.suffix == ".gz":
+            # No time and no name in it: the same log is the same file.
+            Path(name).write_bytes(gzip.compress(log.read_bytes(), 9, mtime=0))
+        else:
+            shutil.copyfile(log, name)
         os.chmod(name, 0o644)
         os.replace(name, target)
     except BaseException:
@@ -93,14 +134,19 @@ class _Child:
     stderr: Path
     buffer: bytes = b""
     waiting_at: str | None = None
+    stopped: bool = False
     ended: bool = False
     gave_up: bool = False
 
     def kill(self) -> None:
         """SIGKILL to the child and whatever it started, in the process group that was made for it."""
         if self.process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            self.signal(signal.SIGKILL)
+
+    def signal(self, number: signal.Signals) -> None:
+        """A signal to the same processes."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
 
     def hear(self, data: bytes) -> None:
         """Take what it wrote to its pipe: the points at which it stopped."""
@@ -110,6 +156,9 @@ class _Child:
             self.waiting_at = line.decode()
             if self.waiting_at == self.run.kill_at:
                 self.kill()
+            elif self.waiting_at == self.run.stop_at:
+                self.signal(signal.SIGSTOP)
+                self.stopped = True
 
     def is_overdue(self) -> bool:
         """Kill it when its time is up; True when it is still there a while after."""
@@ -139,7 +188,8 @@ class _Recording:
         self._system = system
         self._scenario = scenario
         self._folder = folder
-        self._parked: dict[str, tuple[str, str | None]] = {}
+        self._parked: dict[tuple[str, str], tuple[str, str | None]] = {}
+        self._root: BranchRead | None = None
         header = Header(
             v=1,
             system=system.name,
@@ -154,29 +204,71 @@ class _Recording:
 
     def run(self) -> None:
         """Run every stage and read the store after each."""
-        with EventLog(self.log, HARNESS, _THREAD) as own:
-            for stage in self._scenario.stages:
-                self._run_stage(stage)
-                self._read_store(own)
+        with EventLog(self.log, HARNESS, self._scenario.threads[0]) as own:
+            for number, stage in enumerate(self._scenario.stages, 1):
+                if stage.torn:
+                    self._system.tear(self._folder, self._scenario.threads[0])
+                self._run_stage(stage, own)
+                self._read_store(own, number)
 
-    def _read_store(self, own: EventLog) -> None:
-        for read in self._system.read_store(self._folder, _THREAD, self._scenario.program):
+    def _read_store(self, own: EventLog, number: int) -> None:
+        for read in self._readings(number):
+            thread = read.thread or self._scenario.threads[0]
             own.emit(
                 "store_read",
+                thread=thread,
                 branch=read.branch,
                 checkpoints=read.checkpoints,
                 answers=read.answers,
                 open_interrupts=read.open_interrupts,
             )
+            if read.branch == ROOT_BRANCH and thread == self._scenario.threads[0]:
+                self._root = read
             for gate in read.open_interrupts:
-                self._parked.setdefault(gate, (read.branch, read.token))
+                self._parked.setdefault((thread, gate), (read.branch, read.token))
 
-    def _run_stage(self, stage: Stage) -> None:
+    def _readings(self, number: int) -> list[BranchRead]:
+        """What the store holds, read by a process of the system's environment."""
+        scenario = self._scenario
+        if self._system.reads_here:
+            return self._system.read_threads(
+                self._folder, scenario.threads, scenario.joined, scenario.program
+            )
+        job = self._job(Run(actor=HARNESS, action=Continue()))
+        job_file = self._folder / f"job-reading-{number}.json"
+        job_file.write_bytes(msgspec.json.encode(job))
+        output = self._folder / f"reading-{number}.json"
+        command, variables = self._system.command(job_file)
+        try:
+            done = subprocess.run(
+                [*command, str(output)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=os.environ | self._system.environment() | variables,
+                timeout=scenario.timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise RecordingError(
+                f"the store of {self._system.name} was not read in {scenario.timeout:g} s",
+                "mend the recorder",
+            ) from None
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise RecordingError(
+                f"the store of {self._system.name} cannot be read: {said[-1] if said else 'it said nothing'}",
+                "mend the recorder",
+            )
+        return msgspec.json.decode(output.read_bytes(), type=list[BranchRead])
+
+    def _run_stage(self, stage: Stage, own: EventLog) -> None:
         children: list[_Child] = []
         try:
             for run in stage.runs:
-                children.append(self._spawn(run, stage))
-            self._attend(stage, children)
+                if run.after is None:
+                    children.append(self._spawn(run, stage))
+            self._attend(stage, children, own)
         finally:
             for child in children:
                 child.kill()
@@ -184,38 +276,79 @@ class _Recording:
                 os.close(child.asks)
                 os.close(child.replies)
 
+    def _job(self, run: Run, stage: Stage | None = None, ask: int = -1, reply: int = -1) -> Job:
+        scenario = self._scenario
+        branch, token = self._place(run)
+        stops = [point for point in (run.kill_at, run.stop_at) if point is not None]
+        return Job(
+            system=self._name,
+            kept_in=self._system.store,
+            folder=str(self._folder),
+            log=str(self.log),
+            thread=scenario.threads[0],
+            actor=run.actor,
+            program=scenario.program,
+            sink=scenario.sink,
+            action=run.action,
+            branch=branch,
+            token=token,
+            stops=[*(stage.meet_at if stage else []), *stops],
+            hold=run.hold,
+            spoil=run.spoil,
+            behind_gate=scenario.behind_gate,
+            threads=scenario.threads,
+            joined=scenario.joined,
+            ask=ask,
+            reply=reply,
+        )
+
+    def _place(self, run: Run) -> tuple[str | None, str | None]:
+        """The branch and the token of an action that names a place in the store."""
+        match run.action:
+            case Answering(at="parked", thread=thread, gate=gate):
+                if (thread, gate) not in self._parked:
+                    raise self._nowhere(f"answers gate {gate!r} where it parked, and it never did")
+                return self._parked[thread, gate]
+            case Continue(at="named"):
+                token = self._root.token if self._root is not None else None
+                if token is None:
+                    raise self._nowhere("goes on at the head's checkpoint, and there is none")
+                return ROOT_BRANCH, token
+            case Continue(at="earlier"):
+                return ROOT_BRANCH, self._sealing(1)
+            case Forking(units=units):
+                return ROOT_BRANCH, self._sealing(units)
+        return None, None
+
+    def _sealing(self, units: int) -> str:
+        """The checkpoint of the root that seals so many units, as the system names it."""
+        if self._root is None or len(self._root.checkpoints) < units:
+            raise self._nowhere(f"goes on after {units} units, and the store never held so many")
+        name = self._root.checkpoints[units - 1].id
+        return self._root.tokens.get(name, name)
+
+    def _nowhere(self, what: str) -> RecordingError:
+        return RecordingError(
+            f"scenario {self._scenario.name!r} {what}",
+            "see what its earlier stages leave, or call it not applicable",
+        )
+
     def _spawn(self, run: Run, stage: Stage) -> _Child:
         asks, ask = os.pipe()
         reply, replies = os.pipe()
         try:
-            branch, token = None, None
-            if isinstance(run.action, Answering) and run.action.at == "parked":
-                branch, token = self._parked_at(run.action.gate)
-            job = Job(
-                system=self._name,
-                folder=str(self._folder),
-                log=str(self.log),
-                thread=_THREAD,
-                actor=run.actor,
-                program=self._scenario.program,
-                sink=self._scenario.sink,
-                action=run.action,
-                branch=branch,
-                token=token,
-                stops=[*stage.meet_at, *([run.kill_at] if run.kill_at else [])],
-                ask=ask,
-                reply=reply,
-            )
+            job = self._job(run, stage, ask, reply)
             job_file = self._folder / f"job-{run.actor}.json"
             job_file.write_bytes(msgspec.json.encode(job))
+            command, variables = self._system.command(job_file)
             stderr = self._folder / f"stderr-{run.actor}.txt"
             with stderr.open("wb") as errors:
                 process = subprocess.Popen(
-                    self._system.command(job_file),
+                    command,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
-                    env=os.environ | self._system.environment(),
+                    env=os.environ | self._system.environment() | variables,
                     pass_fds=(ask, reply),
                     start_new_session=True,
                 )
@@ -228,14 +361,10 @@ class _Recording:
             os.close(reply)
         return _Child(run, process, asks, replies, time.monotonic() + self._scenario.timeout, stderr)
 
-    def _parked_at(self, gate: str) -> tuple[str, str | None]:
-        if gate not in self._parked:
-            what = f"scenario {self._scenario.name!r} answers gate {gate!r} where it parked, and it never did"
-            raise RecordingError(what, "park it in an earlier stage")
-        return self._parked[gate]
-
-    def _attend(self, stage: Stage, children: list[_Child]) -> None:
-        """Serve the children's points until all of them have ended."""
+    def _attend(self, stage: Stage, children: list[_Child], own: EventLog) -> None:
+        """Serve the children's points until all of them have ended; start those that come after others."""
+        later = [run for run in stage.runs if run.after is not None]
+        paused: set[str] = set()
         with selectors.DefaultSelector() as selector:
             for child in children:
                 selector.register(child.asks, selectors.EVENT_READ, child)
@@ -252,7 +381,15 @@ class _Recording:
                 for child in closed:
                     selector.unregister(child.asks)
                     self._reap(child, alone=all(other.ended or other is child for other in children))
-                _release(stage, children)
+                for child in children:
+                    if child.stopped and child.run.actor not in paused:
+                        paused.add(child.run.actor)
+                        own.emit("paused", signal="SIGSTOP", process=child.run.actor)
+                for run in [run for run in later if _is_free(run, children)]:
+                    later.remove(run)
+                    children.append(self._spawn(run, stage))
+                    selector.register(children[-1].asks, selectors.EVENT_READ, children[-1])
+                _release(stage, children, own, self._scenario.timeout)
 
     def _reap(self, child: _Child, *, alone: bool) -> None:
         """Wait for a child that closed its pipe, and write what its parent alone knows.
@@ -279,7 +416,8 @@ class _Recording:
                 f"process {actor!r} ended with status {status} and no event: {_last_line(child.stderr)}",
                 "mend the recorder",
             )
-        with EventLog(self.log, actor, _THREAD, first_seq=len(own) + 1) as log:
+        thread = own[-1].thread if own else self._scenario.threads[0]
+        with EventLog(self.log, actor, thread, first_seq=len(own) + 1) as log:
             log.branch = own[-1].branch if own else ROOT_BRANCH
             self._show_missing_effects(log, own)
             if child.gave_up:
@@ -303,10 +441,26 @@ class _Recording:
             )
 
 
-def _release(stage: Stage, children: list[_Child]) -> None:
-    """Let those at the earliest point go on once nobody runs: all others wait too, or have ended."""
-    alive = [child for child in children if not child.ended]
-    if not alive or any(child.waiting_at is None for child in alive):
+def _is_free(run: Run, children: list[_Child]) -> bool:
+    """Is the process after which this one comes stopped, or over?"""
+    return any(child.run.actor == run.after and (child.stopped or child.ended) for child in children)
+
+
+def _release(stage: Stage, children: list[_Child], own: EventLog, timeout: float) -> None:
+    """Let those at the earliest point go on once nobody runs: all others wait too, or have ended.
+
+    A stopped process goes on when all that are not stopped have ended; its time starts anew.
+    """
+    alive = [child for child in children if not child.ended and not child.stopped]
+    if not alive:
+        for child in [child for child in children if child.stopped and not child.ended]:
+            own.emit("continued", signal="SIGCONT", process=child.run.actor)
+            child.stopped = False
+            child.deadline = time.monotonic() + timeout
+            child.signal(signal.SIGCONT)
+            child.let_go()
+        return
+    if any(child.waiting_at is None for child in alive):
         return
     for point in stage.meet_at:
         if here := [child for child in alive if child.waiting_at == point]:

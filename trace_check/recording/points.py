@@ -14,6 +14,7 @@ __all__ = [
     "committed",
     "committing",
     "fired",
+    "firing",
     "parked",
     "parking",
     "passed",
@@ -26,6 +27,11 @@ STARTED: Final = "started"
 
 LOADED: Final = "loaded"
 """The process has read the branch."""
+
+
+def firing(step: str) -> str:
+    """The effect is about to be sent."""
+    return f"{step}.firing"
 
 
 def fired(step: str) -> str:

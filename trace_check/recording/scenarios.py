@@ -1,21 +1,39 @@
-"""What is recorded: programs and what happens to them, said without any system's words.
+"""What a scenario is: a program and what happens to it, said without any system's words.
 
 A scenario is a list of stages. In each stage one or more processes are started at once; each takes one action
 on the workflow (start it, go on with it, answer its gate). A process stops at the *points* that its stage
 names: there it is killed, or held until all others of the stage wait too. Points are named after the program
-(see :mod:`trace_check.recording.points`), so one scenario serves every system.
+(see :mod:`trace_check.recording.points`), so one scenario serves every system. The scenarios themselves are in
+:mod:`trace_check.recording.catalogue`.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
-from trace_check.events import ProgramStep, ProgramUnit, Value
-from trace_check.recording import points
+from trace_check.events import ProgramUnit, Value
 
-__all__ = ["SCENARIOS", "Action", "Answering", "Continue", "Forking", "Run", "Scenario", "Stage", "Start"]
+__all__ = [
+    "MAIN_THREAD",
+    "Action",
+    "Answering",
+    "Continue",
+    "Forking",
+    "Run",
+    "Scenario",
+    "Spoiled",
+    "Stage",
+    "Start",
+]
+
+MAIN_THREAD = "t1"
+"""The workflow instance of a scenario that has one."""
+
+Spoiled = Literal["wrong-type", "unserialisable", "nan"]
+"""What a pure step's outcome is in place of its text: a number, an object that no codec takes, a NaN."""
 
 
 class Start(Struct, frozen=True, tag="start"):
@@ -23,7 +41,14 @@ class Start(Struct, frozen=True, tag="start"):
 
 
 class Continue(Struct, frozen=True, tag="continue"):
-    """Go on with the thread from where it stands, with no new answer."""
+    """Go on with the thread, with no new answer.
+
+    Attributes:
+        at: from where it stands (``head``), from the same place but naming its checkpoint (``named``), or from the
+            checkpoint that sealed its first unit (``earlier``).
+    """
+
+    at: Literal["head", "named", "earlier"] = "head"
 
 
 class Answering(Struct, frozen=True, tag="answer", kw_only=True):
@@ -34,12 +59,14 @@ class Answering(Struct, frozen=True, tag="answer", kw_only=True):
         value: with what.
         delivery: the delivery's id; two processes with one id redeliver one answer.
         at: the branch's head, or the checkpoint at which the gate was parked.
+        thread: whose gate, where the scenario has several instances.
     """
 
     gate: str
     value: Value
     delivery: str
     at: Literal["head", "parked"] = "head"
+    thread: str = MAIN_THREAD
 
 
 class Forking(Struct, frozen=True, tag="fork", kw_only=True):
@@ -64,18 +91,33 @@ class Run(Struct, frozen=True, kw_only=True):
         actor: the process incarnation's name.
         action: what it does.
         kill_at: the point at which it is killed with SIGKILL, None to let it end by itself.
+        stop_at: the point at which it is stopped with SIGSTOP; it goes on when all others of its stage have ended.
+        after: it is started when that process of its stage is stopped or has ended, not at once.
+        hold: points -> the point that another thread of this process must have reached before it passes there.
+        spoil: pure steps -> what is wrong with what they yield in this process.
     """
 
     actor: str
     action: Action
     kill_at: str | None = None
+    stop_at: str | None = None
+    after: str | None = None
+    hold: dict[str, str] = {}
+    spoil: dict[str, Spoiled] = {}
 
 
 class Stage(Struct, frozen=True, kw_only=True):
-    """Processes that run at once, and the points at which they wait for each other."""
+    """Processes that run at once, and the points at which they wait for each other.
+
+    Attributes:
+        runs: the processes.
+        meet_at: points, in the order in which they come.
+        torn: before they start, the last write of the store is cut short.
+    """
 
     runs: list[Run]
     meet_at: list[str] = []
+    torn: bool = False
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -88,6 +130,11 @@ class Scenario(Struct, frozen=True, kw_only=True):
         sink: ``plain`` or ``keyed``.
         stages: one after another.
         timeout: seconds after which a process is given up and killed.
+        threads: the instances of the program. Several of them are parts of one step of the framework that each run
+            the whole program: the contract has one gate a unit, and so looks at each part by itself.
+        joined: how those parts are joined: one after another in one node, or in nodes of one superstep.
+        behind_gate: seconds that the code behind a gate takes before it does anything.
+        varies: its processes race, so that its verdict may differ from one recording to the next.
     """
 
     name: str
@@ -96,61 +143,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     stages: list[Stage]
     sink: Literal["plain", "keyed"] = "plain"
     timeout: float = 60.0
-
-
-def _prepare_then_approve() -> list[ProgramUnit]:
-    """An effect, then a node that asks and fires."""
-    return [
-        ProgramUnit(name="prepare", steps=[ProgramStep(step="e1", kind="effect")]),
-        ProgramUnit(
-            name="approve",
-            steps=[ProgramStep(step="g", kind="gate"), ProgramStep(step="e2", kind="effect", after=["g"])],
-        ),
-    ]
-
-
-def _one(actor: str, action: Action, kill_at: str | None = None) -> Stage:
-    return Stage(runs=[Run(actor=actor, action=action, kill_at=kill_at)])
-
-
-_YES: Final = Answering(gate="g", value="yes", delivery="d1")
-
-_ALL: Final = [
-    Scenario(
-        name="park-and-resume",
-        about="the workflow parks at its gate and is answered once, by another process",
-        program=_prepare_then_approve(),
-        stages=[_one("p1", Start()), _one("p2", _YES)],
-    ),
-    Scenario(
-        name="kill-after-effect",
-        about="SIGKILL after an effect and before it is recorded; another process goes on",
-        program=_prepare_then_approve(),
-        stages=[_one("p1", Start(), kill_at=points.fired("e1")), _one("p2", Continue()), _one("p3", _YES)],
-    ),
-    Scenario(
-        name="second-answer-at-old-checkpoint",
-        about="when all is done, another answer comes for the checkpoint at which the gate was parked",
-        program=_prepare_then_approve(),
-        stages=[
-            _one("p1", Start()),
-            _one("p2", _YES),
-            _one("p3", Answering(gate="g", value="no", delivery="d2", at="parked")),
-        ],
-    ),
-    Scenario(
-        name="race-two-resumers",
-        about="one answer is delivered twice: two processes resume one parked gate and both are past it",
-        program=_prepare_then_approve(),
-        stages=[
-            _one("p1", Start()),
-            Stage(
-                runs=[Run(actor="p2", action=_YES), Run(actor="p3", action=_YES)],
-                meet_at=[points.STARTED, points.passed("g")],
-            ),
-        ],
-    ),
-]
-
-SCENARIOS: Final[dict[str, Scenario]] = {scenario.name: scenario for scenario in _ALL}
-"""Every scenario, by name."""
+    threads: list[str] = msgspec.field(default_factory=lambda: [MAIN_THREAD])
+    joined: Literal["", "one-node", "parallel"] = ""
+    behind_gate: float = 0.0
+    varies: bool = False

@@ -9,20 +9,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
+import msgspec
 from msgspec import Struct
 
 from trace_check.errors import RecordingError
 from trace_check.events import CheckpointRead, ProgramUnit, Value
+from trace_check.recording.catalogue import SCENARIOS
+from trace_check.recording.environments import environment_python, pinned_version
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
-from trace_check.recording.scenarios import SCENARIOS, Action, Scenario
+from trace_check.recording.scenarios import MAIN_THREAD, Action, Scenario, Spoiled
 from trace_check.recording.sink import Sink
 
 __all__ = ["RECORDER_FAILED", "SYSTEMS", "BranchRead", "Job", "System", "load_system"]
 
+_PLACE: Final = "trace_check.recording.systems."
+
 SYSTEMS: Final[dict[str, str]] = {
-    "langgraph": "trace_check.recording.systems.langgraph:LangGraphSystem",
-    "reference": "trace_check.recording.systems.reference:ReferenceSystem",
+    "langgraph": _PLACE + "langgraph:LangGraphSystem",
+    "crewai": _PLACE + "crewai:CrewAISystem",
+    "pydantic-graph": _PLACE + "pydantic_graph:PydanticGraphSystem",
+    "dbos": _PLACE + "dbos:DBOSSystem",
+    "llama-index-workflows": _PLACE + "llama_index_workflows:LlamaIndexWorkflowsSystem",
+    "agent-framework": _PLACE + "agent_framework:AgentFrameworkSystem",
+    "openai-agents": _PLACE + "openai_agents:OpenAIAgentsSystem",
+    "burr": _PLACE + "burr:BurrSystem",
+    "reference": _PLACE + "reference:ReferenceSystem",
 }
 """The systems known by name -> where their class is, as ``module:class``."""
 
@@ -35,6 +47,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
     Attributes:
         system: as given to :func:`load_system`.
+        kept_in: which of the system's stores.
         folder: the recording's own folder, shared by its processes: the store, the effects, the log.
         log: the event log.
         thread: the workflow instance.
@@ -43,12 +56,18 @@ class Job(Struct, frozen=True, kw_only=True):
         sink: ``plain`` or ``keyed``.
         action: what to do.
         branch: the branch that an answer addresses when it does not go to the head.
-        token: the place in the store that it goes to then, in the system's own words.
+        token: the place in the store that it goes to, in the system's own words; None for the head.
         stops: the points at which to stop.
+        hold: points -> the point that another thread must have reached before.
+        spoil: pure steps -> what is wrong with what they yield.
+        behind_gate: seconds that the code behind a gate takes.
+        threads, joined: the instances of the program, and how they are joined; see
+            :class:`~trace_check.recording.scenarios.Scenario`.
         ask, reply: file descriptors for the probe.
     """
 
     system: str
+    kept_in: str
     folder: str
     log: str
     thread: str
@@ -59,6 +78,11 @@ class Job(Struct, frozen=True, kw_only=True):
     branch: str | None = None
     token: str | None = None
     stops: list[str] = []
+    hold: dict[str, str] = {}
+    spoil: dict[str, Spoiled] = {}
+    behind_gate: float = 0.0
+    threads: list[str] = msgspec.field(default_factory=lambda: [MAIN_THREAD])
+    joined: str = ""
     ask: int = -1
     reply: int = -1
 
@@ -66,7 +90,9 @@ class Job(Struct, frozen=True, kw_only=True):
 class BranchRead(Struct, frozen=True, kw_only=True):
     """What a system's store holds of one branch; see :class:`trace_check.events.StoreRead`.
 
-    ``token`` names the branch's head in the system's own words, so that an answer can go there later.
+    ``token`` names the branch's head in the system's own words, so that an answer can go there later. `tokens`
+    does so for each unit that is sealed, by the checkpoint's id, where that is not the id itself. `thread` is the
+    instance, where the scenario has several.
     """
 
     branch: str
@@ -74,28 +100,51 @@ class BranchRead(Struct, frozen=True, kw_only=True):
     answers: dict[str, list[Value]] = {}
     open_interrupts: list[str] = []
     token: str | None = None
+    tokens: dict[str, str] = {}
+    thread: str | None = None
 
 
 class System(ABC):
     """One framework with one kind of store.
 
+    Args:
+        store: one of `stores`; the first where it is None.
+
     Attributes:
         name: as in the header.
-        store: the kind of store, as in the header.
+        stores: the kinds of store (and of durability, where there are several) that it can be recorded with.
+        store: the one of this object, as in the header.
         observes: the kinds of actions that its recorder always shows.
+        extra: the extra of this project that pins the system's packages; None if it needs none.
+        distribution: the package whose version is the system's.
+        key: which identity of a step the framework offers, that effects are keyed by: in a few words, None for none.
+        kept_by: who keeps the state: ``framework``, or ``application`` where the framework only hands it over.
+        reads_here: `read_store` runs in the harness, not in a process of the system's environment.
     """
 
     name: ClassVar[str]
-    store: ClassVar[str]
+    stores: ClassVar[Sequence[str]]
     observes: ClassVar[Sequence[str]]
+    extra: ClassVar[str | None] = None
+    distribution: ClassVar[str] = ""
+    key: ClassVar[str | None] = None
+    kept_by: ClassVar[str] = "framework"
+    reads_here: ClassVar[bool] = False
 
-    @abstractmethod
+    def __init__(self, store: str | None = None) -> None:
+        if store is not None and store not in self.stores:
+            raise RecordingError(
+                f"{self.name} is not recorded with store {store!r}", f"it is with {', '.join(self.stores)}"
+            )
+        self.store = store or self.stores[0]
+
     def version(self) -> str:
-        """The framework's installed version.
+        """The framework's version, as the extra pins it.
 
         Raises:
-            RecordingError: it is not installed; the message names the extra to install.
+            RecordingError: the extra is not to be found.
         """
+        return pinned_version(self.extra, self.distribution) if self.extra else "0"
 
     @abstractmethod
     def run(self, job: Job, log: EventLog, sink: Sink, probe: Probe) -> None:
@@ -108,24 +157,66 @@ class System(ABC):
     def read_store(self, folder: Path, thread: str, program: list[ProgramUnit]) -> list[BranchRead]:
         """Read every branch of the thread, the root first, while no process of the recording runs."""
 
+    def read_threads(
+        self, folder: Path, threads: Sequence[str], joined: str, program: list[ProgramUnit]
+    ) -> list[BranchRead]:
+        """Read every branch of every instance; to be overridden by systems that can join instances."""
+        return [read for thread in threads for read in self.read_store(folder, thread, program)]
+
+    def tear(self, folder: Path, thread: str) -> None:
+        """Cut the last write of the store short, while no process of the recording runs.
+
+        Raises:
+            RecordingError: it can't be.
+        """
+        raise RecordingError(f"{self.name} has no way to tear its store", "say so in `not_applicable`")
+
+    def prepare(self, folder: Path) -> None:
+        """Make what the store needs before the first process, a database server for example."""
+        return
+
+    def clean_up(self, folder: Path) -> None:
+        """Undo `prepare`; called whatever happened."""
+        return
+
+    def not_applicable(self) -> Mapping[str, str]:
+        """Scenarios that this system (with this store) can't express -> why, in one line."""
+        return {}
+
     def scenarios(self) -> Mapping[str, Scenario]:
-        """The scenarios that it can be recorded on, by name: those of every system, unless it says otherwise."""
-        return SCENARIOS
+        """The scenarios that it is recorded on, by name: those that are applicable, unless it says otherwise."""
+        without = self.not_applicable()
+        if unknown := set(without) - set(SCENARIOS):
+            raise RecordingError(
+                f"{self.name} excludes unknown scenarios: {', '.join(sorted(unknown))}", "mend the recorder"
+            )
+        return {name: scenario for name, scenario in SCENARIOS.items() if name not in without}
 
     def environment(self) -> dict[str, str]:
         """Variables that its processes need, over those of the harness."""
         return {}
 
-    def command(self, job_file: Path) -> list[str]:
-        """The command line of a process that does the job; a system that is not in Python has its own."""
-        return [sys.executable, "-m", "trace_check.recording.child", str(job_file)]
+    def command(self, job_file: Path) -> tuple[list[str], dict[str, str]]:
+        """The command line of a process that does the job, and the variables that it needs besides.
+
+        A system that is not in Python has its own.
+
+        Raises:
+            RecordingError: the system's environment can't be made.
+        """
+        python, variables = environment_python(self.extra) if self.extra else (sys.executable, {})
+        return [python, "-m", "trace_check.recording.child", str(job_file)], variables
 
 
-def load_system(name: str) -> System:
+def load_system(name: str, store: str | None = None) -> System:
     """The system of that name, or of ``module:class``.
 
+    Args:
+        name: a name of :data:`SYSTEMS`, or ``module:class``.
+        store: which of its stores; None for the first.
+
     Raises:
-        RecordingError: there is none.
+        RecordingError: there is none, or it has no such store.
     """
     place = name if ":" in name else SYSTEMS.get(name)
     if place is None:
@@ -141,4 +232,4 @@ def load_system(name: str) -> System:
         raise RecordingError(
             f"{place} is no system", "name a subclass of trace_check.recording.system.System"
         )
-    return found()
+    return found(store)

@@ -8,13 +8,11 @@ newest starts a sibling line, to which the recorder gives a name.
 
 from __future__ import annotations
 
-import importlib.metadata
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from trace_check.errors import RecordingError
 from trace_check.events import ROOT_BRANCH, ProgramUnit
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
@@ -23,6 +21,7 @@ from trace_check.recording.system import BranchRead, Job, System
 from trace_check.recording.systems.langgraph_branches import Branches
 from trace_check.recording.systems.langgraph_plan import Plan
 from trace_check.recording.systems.langgraph_store import INTERRUPT, read_branches
+from trace_check.recording.work import Work
 
 __all__ = ["LangGraphSystem"]
 
@@ -31,7 +30,10 @@ class LangGraphSystem(System):
     """LangGraph's StateGraph with durability ``sync``; one node for each unordered part of a unit."""
 
     name = "langgraph"
-    store = "sqlite"
+    stores = ("sqlite",)
+    extra = "langgraph"
+    distribution = "langgraph"
+    key = "thread, node and step"
     observes = (
         "loaded",
         "computed",
@@ -45,17 +47,6 @@ class LangGraphSystem(System):
         "forked",
     )
 
-    def version(self) -> str:
-        """The installed version of langgraph."""
-        try:
-            importlib.metadata.version("langgraph-checkpoint-sqlite")
-            return importlib.metadata.version("langgraph")
-        except importlib.metadata.PackageNotFoundError as error:
-            raise RecordingError(
-                f"{error.name} is not installed",
-                "install the extra: pip install 'resume-contract[langgraph]'",
-            ) from None
-
     def environment(self) -> dict[str, str]:
         """Tracing services are not called."""
         return {"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"}
@@ -65,7 +56,7 @@ class LangGraphSystem(System):
         from trace_check.recording.systems.langgraph_run import RecordingSaver, Session, act, build_graph
 
         plan = Plan(job.program)
-        session = Session(plan, log, sink, probe, Branches(Path(job.folder)))
+        session = Session(plan, log, Work(job, log, sink, probe), probe, Branches(Path(job.folder)))
         with _connection(_database(Path(job.folder))) as connection:
             saver = RecordingSaver(connection, session)
             result = act(job, build_graph(session, saver), session, saver)

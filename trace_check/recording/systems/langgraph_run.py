@@ -8,13 +8,11 @@ Imported only when LangGraph is installed.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, TypedDict
 
-import msgspec
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
@@ -24,11 +22,11 @@ from trace_check.recording import points
 from trace_check.recording.log import EventLog, Operation
 from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Continue, Forking, Start
-from trace_check.recording.sink import Sink
 from trace_check.recording.system import Job
 from trace_check.recording.systems.langgraph_branches import Branches
 from trace_check.recording.systems.langgraph_plan import Plan
 from trace_check.recording.systems.langgraph_store import INTERRUPT, NULL_TASK, RESUME, sealing_nodes, walk
+from trace_check.recording.work import Work
 
 __all__ = ["RecordingSaver", "Session", "act", "build_graph"]
 
@@ -67,10 +65,10 @@ def _invoke(graph: Any, given: Any, config: dict[str, Any], session: Session) ->
 class Session:
     """What the saver and the nodes of one process share."""
 
-    def __init__(self, plan: Plan, log: EventLog, sink: Sink, probe: Probe, branches: Branches) -> None:
+    def __init__(self, plan: Plan, log: EventLog, work: Work, probe: Probe, branches: Branches) -> None:
         self.plan = plan
         self.log = log
-        self.sink = sink
+        self.work = work
         self.probe = probe
         self.branches = branches
         self.answer: Operation | None = None
@@ -244,30 +242,21 @@ def build_graph(session: Session, saver: Any) -> Any:
 
 def _node(session: Session, node: str) -> Any:
     """The code of a node: its steps one after another."""
-    log, sink, probe, plan = session.log, session.sink, session.probe, session.plan
+    plan, work, thread = session.plan, session.work, session.log.thread
 
     def run(state: _State) -> _State:
         content = dict(state["outcomes"])
         own: dict[str, Any] = {}
         for step in plan.nodes[node]:
             name = step.step
-            digest = _digest(sorted((content | plan.before(name, own)).items()))
+            before = content | plan.before(name, own)
             if step.kind == "gate":
                 # Raises the first time round; it returns only once there is an answer.
-                value = interrupt({"gate": name})
-                log.emit("gate_passed", gate=name, value=value)
-                probe.reach(points.passed(name))
-                own[name] = value
+                own[name] = work.passed(name, interrupt({"gate": name}))
             elif step.kind == "effect":
-                own[name] = sink.fire(name, f"{log.thread}:{node}:{name}", digest)
-                probe.reach(points.fired(name))
+                own[name] = work.fire(name, f"{thread}:{node}:{name}", before)
             else:
-                own[name] = f"{name}:{digest[:8]}"
-                log.emit("computed", step=name, outcome=own[name], valid=True)
+                own[name] = work.compute(name, before)
         return {"outcomes": own}
 
     return run
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:16]

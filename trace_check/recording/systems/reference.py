@@ -13,10 +13,10 @@ import msgspec
 
 from trace_check.events import CheckpointRead, ProgramStep, ProgramUnit, Value
 from trace_check.recording import points
+from trace_check.recording.catalogue import SCENARIOS
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import (
-    SCENARIOS,
     Answering,
     Continue,
     Forking,
@@ -78,7 +78,9 @@ class ReferenceSystem(System):
     """The reference over SQLite, with a keyed sink."""
 
     name = "reference"
-    store = "sqlite"
+    stores = ("sqlite",)
+    key = "branch and step"
+    reads_here = True
     observes = (
         "loaded",
         "computed",
