@@ -1,0 +1,118 @@
+"""The verdicts of a run: gathered from the tests' reports, summed up, and written to files at its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+__all__ = ["PROPERTY", "Gathering", "path_option", "require_options"]
+
+PROPERTY: Final = "resume_contract"
+"""The property of a test's report that holds a verdict: JSON, see `resume_contract.pytest_plugin.recorded`."""
+
+_REPORTS: Final = (".json", ".xml")
+_ORDER: Final = ("conforms", "known", "violates", "unchecked")
+
+
+def path_option(config: pytest.Config, name: str) -> Path | None:
+    """A file or folder that an option names; a relative one is where pytest was started."""
+    given = getattr(config.option, f"resume_contract_{name}")
+    return None if given is None else config.invocation_params.dir / given
+
+
+def require_options(config: pytest.Config) -> None:
+    """Try before the run that its options can be kept.
+
+    Raises:
+        pytest.UsageError: one can't be.
+    """
+    budget = config.option.resume_contract_budget
+    if budget is not None and budget < 1:
+        raise pytest.UsageError(f"--resume-contract-budget {budget}: give a number from 1 on")
+    report = path_option(config, "report")
+    if report is not None and report.suffix not in _REPORTS:
+        raise pytest.UsageError(
+            f"--resume-contract-report {report}: name a file that ends in {' or '.join(_REPORTS)}"
+        )
+    folders = [path.parent for path in (report, path_option(config, "write_baseline")) if path is not None]
+    if (traces := path_option(config, "traces")) is not None:
+        folders.append(traces)
+    for folder in folders:
+        from resume_contract.writing import require_folder
+
+        try:
+            require_folder(folder)
+        except OSError as error:
+            raise pytest.UsageError(f"{folder}: {error.strerror}: give a place that can be written") from None
+    if (baseline := path_option(config, "baseline")) is not None:
+        from trace_check.baseline import read_baseline
+        from trace_check.errors import TraceError
+
+        try:
+            read_baseline(baseline)
+        except TraceError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+class Gathering:
+    """A plugin of the process that controls a run.
+
+    Attributes:
+        verdicts: what was said of each trace, in the order in which the tests ended.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.verdicts: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the verdicts of a test that is over; with pytest-xdist it ran elsewhere."""
+        if report.when == "teardown":
+            self.verdicts += [
+                json.loads(str(value)) for name, value in report.user_properties if name == PROPERTY
+            ]
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the files that were asked for."""
+        if (report := path_option(self.config, "report")) is not None:
+            from resume_contract.pytest_plugin.report import write_report
+
+            write_report(report, self.verdicts)
+        target = path_option(self.config, "write_baseline")
+        if target is not None and self.verdicts:  # a run without any trace says nothing of what is known
+            from resume_contract.writing import write_text
+            from trace_check.baseline import baseline_text, read_baseline
+
+            baseline = path_option(self.config, "baseline")
+            known = frozenset() if baseline is None else read_baseline(baseline)
+            write_text(target, baseline_text(known | self._violations()))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Sum up, where there was a trace."""
+        if not self.verdicts:
+            return
+        counts = {status: sum(one["status"] == status for one in self.verdicts) for status in _ORDER}
+        said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        number = len(self.verdicts)
+        terminalreporter.write_sep("-", f"resume-contract: {number} trace{'s' * (number != 1)}: {said}")
+        for one in self.verdicts:
+            if one["status"] != "conforms":
+                terminalreporter.write_line(f"{one['status']}: {one['file']}")
+        if (baseline := path_option(self.config, "baseline")) is not None:
+            from trace_check.baseline import compare, read_baseline
+
+            traces = [tuple(one["trace"]) for one in self.verdicts]
+            for violation in sorted(compare(read_baseline(baseline), self._violations(), traces).gone):
+                terminalreporter.write_line(f"in the baseline and not seen any more: {violation}")
+
+    def _violations(self) -> frozenset[Any]:
+        import msgspec
+
+        from trace_check.baseline import Violation
+
+        return frozenset(
+            msgspec.convert(violation, Violation) for one in self.verdicts for violation in one["violations"]
+        )

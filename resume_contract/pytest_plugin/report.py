@@ -1,0 +1,57 @@
+"""The report of a run: its verdicts as JSON, or as JUnit XML with a test case for each trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+from resume_contract.writing import write_json, write_text
+
+__all__ = ["REPORT_VERSION", "write_report"]
+
+REPORT_VERSION: Final = 1
+
+
+def write_report(path: Path, verdicts: Sequence[dict[str, Any]]) -> None:
+    """Write the verdicts, in the format of the name's ending (.json or .xml), in one step.
+
+    Args:
+        path: the file.
+        verdicts: as `resume_contract.pytest_plugin.recorded` says them.
+    """
+    ordered = sorted(verdicts, key=lambda one: (one["test"], one["name"]))  # workers end in any order
+    if path.suffix == ".json":
+        write_json(path, {"version": REPORT_VERSION, "traces": ordered})
+    else:
+        write_text(path, _junit(ordered))
+
+
+def _junit(verdicts: Sequence[dict[str, Any]]) -> str:
+    failures = [one for one in verdicts if one["status"] == "violates"]
+    errors = [one for one in verdicts if one["status"] == "unchecked"]
+    suite = ElementTree.Element(
+        "testsuite",
+        name="resume-contract",
+        tests=str(len(verdicts)),
+        failures=str(len(failures)),
+        errors=str(len(errors)),
+    )
+    for one in verdicts:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=one["test"], name=one["name"] or one["status"], file=one["file"]
+        )
+        if one["status"] in ("violates", "unchecked"):
+            kind = "failure" if one["status"] == "violates" else "error"
+            told = ElementTree.SubElement(case, kind, message=_printable(one["lines"][0]))
+            told.text = _printable("\n".join(one["lines"]))
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _printable(text: str) -> str:
+    """Text without what XML can't hold: a trace's names may hold anything."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
