@@ -1,0 +1,239 @@
+"""One thread of a trace as a TLA+ module that fixes the constants of ``specs/tla/ResumeTrace.tla``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import UNSET
+
+from pymodel.resume.tla_constants import identities, program_definitions
+from tlc_runner import FrozenMap, Value, format_value
+from trace_check.events import (
+    Answer,
+    CheckpointRead,
+    Committed,
+    Completed,
+    Computed,
+    Crashed,
+    EffectFired,
+    Failed,
+    Forked,
+    GatePassed,
+    Loaded,
+    MemoUsed,
+    Parked,
+    Recorded,
+    Refused,
+    ResumeFailed,
+    ResumeGaveUp,
+    StoreRead,
+)
+from trace_check.observations import Observation, Thread
+
+__all__ = ["MODULE", "cfg_text", "module_text"]
+
+MODULE = "Observed"
+"""The name of the module."""
+
+_NONE = 0
+_REFUSALS = {"load": "not_loaded", "delivery": "not_delivered"}
+
+
+def module_text(thread: Thread) -> str:
+    """The module ``Observed``: the thread's program, its observations, and who made them."""
+    ordered = _ordered(thread.observations)
+    actors = list(thread.runners)
+    crews = tuple(frozenset(thread.runners[actor]) for actor in actors)
+    mine = tuple(_places(ordered, actor) for actor in actors)
+    death = tuple(
+        max((i for i, o in enumerate(ordered, 1) if isinstance(o.event, Crashed) and o.event.actor == actor), default=0)
+        for actor in actors
+    )
+    definitions: dict[str, Value] = {
+        "Crew": crews,
+        "Mine": mine,
+        "Death": death,
+        "Observes": frozenset(thread.observes),
+        "Shown": _shown(thread),
+    }
+    observations = ",\n  ".join(
+        format_value(_record(thread, actors, ordered, i)) for i in range(len(ordered))
+    )
+    lines = [
+        f"---- MODULE {MODULE} ----",
+        "EXTENDS ResumeTrace",
+        *program_definitions(thread.program, MODULE),
+        *(f"{MODULE}{name} == {format_value(value)}" for name, value in definitions.items()),
+        f"{MODULE}Trace == <<\n  {observations} >>",
+        "====",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def cfg_text(thread: Thread, max_faults: int, *, faults: Iterable[str]) -> str:
+    """Its configuration file.
+
+    Args:
+        thread: the same.
+        max_faults: how many faults a behaviour may use.
+        faults: of which ones.
+    """
+    runners = max(1, sum(map(len, thread.runners.values())))
+    defined = ("UnitOf", "Kind", "After", "Crew", "Mine", "Death", "Observes", "Shown", "Trace")
+    lines = [
+        "INIT TraceInit",
+        "NEXT TraceNext",
+        "VIEW TraceView",
+        "INVARIANTS Told DoesNotConform",
+        "CONSTANTS",
+        *(f"  {name} <- {MODULE}{name}" for name in defined),
+        f"  UnitCount = {len(thread.program.units)}",
+        f"  Runners = {identities(runners)}",
+        f"  Branches = {identities(len(thread.branches))}",
+        f"  Deliveries = {identities(len(thread.deliveries) + 1)}",
+        f"  Values = {identities(_fresh(thread))}",
+        f'  Sink = "{thread.sink}"',
+        f"  MaxFaults = {max_faults}",
+        f"  Faults = {format_value(frozenset(faults))}",
+        "  F <- TraceF",
+        "  Outcome <- TraceOutcome",
+        "  OnceMore <- TraceOnceMore",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ordered(observations: Sequence[Observation]) -> list[Observation]:
+    """Those first that ended first; what has no end and may never have happened comes last."""
+    return sorted(observations, key=lambda o: (o.high, o.pending, o.low, o.position))
+
+
+def _places(ordered: Sequence[Observation], actor: str) -> frozenset[Value]:
+    """The places of an actor's observations, from 1."""
+    return frozenset(i for i, o in enumerate(ordered, 1) if o.event.actor == actor)
+
+
+def _fresh(thread: Thread) -> int:
+    """The number of a value that the trace shows nowhere."""
+    return len(thread.values) + 1
+
+
+def _shown(thread: Thread) -> tuple[Value, ...]:
+    """For each step the values that it may have unseen: those that are shown, and one that stands for all others."""
+    return tuple(
+        frozenset(thread.outcomes.get(step.name, set()) | (set() if step.kind == "gate" else {_fresh(thread)}))
+        or frozenset({_fresh(thread)})
+        for step in thread.program.steps
+    )
+
+
+def _record(thread: Thread, actors: Sequence[str], ordered: Sequence[Observation], index: int) -> FrozenMap:
+    """An observation as a TLA+ record."""
+    observation = ordered[index]
+    event = observation.event
+    kind, fields = _described(thread, observation)
+    beside = frozenset(
+        i
+        for i, other in enumerate(ordered[index + 1 :], index + 2)
+        if math.isinf(observation.high) or other.low < observation.high
+    )
+    return FrozenMap(
+        {
+            "kind": kind,
+            "actor": actors.index(event.actor) + 1 if event.actor in thread.runners else _NONE,
+            "branch": thread.branches[event.branch],
+            "pending": observation.pending,
+            "beside": beside,
+            **fields,
+        }
+    )
+
+
+def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[str, Value]]:
+    """What an observation says: its kind here, and the fields of that kind."""
+    program, event = thread.program, observation.event
+    match event:
+        case Loaded():
+            return "loaded", {"index": -1 if event.index is UNSET else int(event.index)}
+        case Computed():
+            return "computed", _outcome(thread, event.step, event.outcome) | {"valid": event.valid}
+        case EffectFired():
+            flags = {"valid": event.valid, "applied": event.applied}
+            return "effect_fired", _outcome(thread, event.step, event.outcome) | flags
+        case Recorded():
+            return "recorded", _outcome(thread, event.step, event.outcome)
+        case MemoUsed():
+            return "memo_used", {"step": program.number(event.step)}
+        case Parked():
+            return "parked", {"step": program.number(event.gate)}
+        case Answer():
+            more = {"id": thread.deliveries[event.gate, event.delivery], "accepted": event.accepted is not False}
+            return "answer", _outcome(thread, event.gate, event.value) | more
+        case GatePassed():
+            value = _NONE if event.value is UNSET else thread.value(event.value)  # type: ignore[arg-type]
+            return "gate_passed", {"step": program.number(event.gate), "out": value}
+        case Refused():
+            name = event.gate or event.step
+            step = program.number(name) if name else _NONE
+            return _REFUSALS.get(event.what, "refused"), {"what": event.what, "step": step}
+        case Committed():
+            outs = _outs(thread, event.outcomes)
+            return "committed", {"unit": thread.units[event.unit], "outs": outs, "valid": event.valid}
+        case Forked():
+            child = thread.branches[event.child]
+            return "forked", {"index": event.index, "child": child, "declared": event.declared}
+        case StoreRead():
+            return "store_read", _reading(thread, event)
+        case ResumeFailed() | ResumeGaveUp():
+            return "got_nowhere", {"alive": _alive(thread, observation)}
+        case Crashed():
+            return "crashed", {}
+        case Completed():
+            return "completed", {}
+        case Failed():
+            return "failed", {}
+    raise AssertionError(f"{observation.kind} is no observation")  # pauses are none
+
+
+def _outcome(thread: Thread, step: str, value: object) -> dict[str, Value]:
+    return {"step": thread.program.number(step), "out": thread.value(value)}  # type: ignore[arg-type]
+
+
+def _outs(thread: Thread, outcomes: Mapping[str, object]) -> frozenset[Value]:
+    return frozenset((thread.program.number(name), thread.value(o)) for name, o in outcomes.items())  # type: ignore[arg-type]
+
+
+def _reading(thread: Thread, event: StoreRead) -> dict[str, Value]:
+    program = thread.program
+    gates = {step.name for step in program.steps if step.kind == "gate"}
+    return {
+        "ckpts": tuple(_checkpoint(thread, read) for read in event.checkpoints),
+        "answers": frozenset(
+            (program.number(gate), thread.value(value))
+            for gate, values in event.answers.items()
+            for value in values
+        ),
+        "open": frozenset(program.number(gate) for gate in event.open_interrupts if gate in gates),
+    }
+
+
+def _checkpoint(thread: Thread, read: CheckpointRead) -> FrozenMap:
+    return FrozenMap(
+        {
+            "unit": thread.units.get(read.unit or "", _NONE),
+            "valid": read.valid,
+            "complete": read.complete,
+            "outs": _outs(thread, read.outcomes) if read.complete else frozenset(),
+        }
+    )
+
+
+def _alive(thread: Thread, observation: Observation) -> frozenset[Value]:
+    """The runners of other processes that are not known to be dead by then."""
+    return frozenset(
+        r
+        for actor, crew in thread.runners.items()
+        if actor != observation.event.actor and not thread.died.get(actor, math.inf) < observation.position
+        for r in crew
+    )
+
