@@ -26,7 +26,15 @@ import numpy as np
 from pymodel.engine.errors import ModelError
 from pymodel.engine.model import Model
 
-__all__ = ["CompiledModel", "EngineKernels", "cache_root", "compile_model", "engine_kernels", "model_digest"]
+__all__ = [
+    "CompiledModel",
+    "EngineKernels",
+    "cache_root",
+    "compile_functions",
+    "compile_model",
+    "engine_kernels",
+    "model_digest",
+]
 
 KEPT_DIGESTS = 16
 """How many digests stay on disk; the longest unused go first."""
@@ -218,6 +226,23 @@ def engine_kernels() -> EngineKernels:
             }
             found = _engines[digest, root] = EngineKernels(folder, **entries)
         return found
+
+
+def compile_functions(module: ModuleType, names: Iterable[str]) -> dict[str, Any]:
+    """The named functions of a module of plain functions over arrays, compiled, from disk or new.
+
+    Those that they call are compiled into them.  Nothing in them may allocate.
+
+    Args:
+        module: integers and functions; its functions name nothing of another module of this project.
+        names: those that Python calls.
+    """
+    from pymodel.engine._lean import helper
+
+    folder = _open_folder(cache_root() / "numba", _digest([*_engine_sources(), _describe_modules([module])]))
+    twins = _twins([module], {}, helper)
+    namespace = {name: twins.get(id(value), value) for name, value in vars(module).items()}
+    return {name: _dispatcher(_copy(getattr(module, name), namespace), folder) for name in names}
 
 
 def _kernel_namespace(kernels: ModuleType) -> dict[str, Any]:
