@@ -49,7 +49,7 @@ from trace_check.events import (
     event_kind,
 )
 
-__all__ = ["MAX_LINE_BYTES", "Operation", "Trace", "TraceStream", "read_trace"]
+__all__ = ["MAX_LINE_BYTES", "Operation", "Trace", "TraceStream", "decode_line", "open_trace", "read_trace"]
 
 MAX_LINE_BYTES: Final = 10_000_000
 """The longest line that is read, its newline not counted."""
@@ -59,7 +59,7 @@ _RERECORD: Final = "record the trace again"
 _DECODER: Final = msgspec.json.Decoder(Header | AnyEvent)
 
 
-class _RepeatedKey(Exception):
+class _RepeatedKey(ValueError):
     """A key stands twice in one object: which of the two values counts, nobody says (msgspec takes the last)."""
 
     def __init__(self, key: str) -> None:
@@ -158,7 +158,7 @@ class TraceStream:
         self.warnings: list[str] = []
         self._allow_torn = allow_torn
         self._line = 0
-        self._file = _open(self.path)
+        self._file = open_trace(self.path)
         self._closed = False
         try:
             self.header = self._read_header()
@@ -279,9 +279,7 @@ class TraceStream:
     def _decode(self, raw: bytes) -> Header | AnyEvent | None:
         """The line's record; None for a torn last line that may be left out."""
         try:
-            record = _DECODER.decode(raw)
-            json.loads(raw, object_pairs_hook=_refuse_repeated)
-            return record
+            return decode_line(raw)
         except _RepeatedKey as error:
             raise self._error(
                 f"the field {error.key!r} stands twice in one object", "write each field once"
@@ -335,7 +333,24 @@ def read_trace(path: str | Path, allow_torn: bool = False) -> Trace:
     return Trace(stream.path, stream.header, events, lines, operations, stream.warnings)
 
 
-def _open(path: Path) -> io.BufferedIOBase:
+def decode_line(raw: bytes) -> Header | AnyEvent:
+    """The record of one line, which keeps the rules that a line by itself has to keep.
+
+    Raises:
+        ValueError: it does not keep them, or is no JSON.
+        RecursionError: it is nested too deeply.
+    """
+    record = _DECODER.decode(raw)
+    json.loads(raw, object_pairs_hook=_refuse_repeated)
+    return record
+
+
+def open_trace(path: Path) -> io.BufferedIOBase:
+    """A trace's bytes, unpacked if need be.
+
+    Raises:
+        TraceError: it cannot be opened.
+    """
     try:
         file = path.open("rb")
         if file.peek(2)[:2] == _GZIP_MAGIC:
