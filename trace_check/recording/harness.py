@@ -432,6 +432,7 @@ class _Recording:
         for effect in missing_events(fired_effects(self._folder), own, log.actor):
             log.emit(
                 "effect_fired",
+                thread=effect.thread,
                 branch=effect.branch,
                 step=effect.step,
                 key=effect.key,

@@ -38,7 +38,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: its own mark in the sink.
-        actor, branch: who sent it, and from which branch.
+        actor, thread, branch: who sent it, and from which branch of which instance.
         step: the logical step.
         key: what the caller sent with it.
         applied: whether the world changed.
@@ -47,6 +47,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     actor: str
+    thread: str
     branch: str
     step: str
     key: str
@@ -57,13 +58,14 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 class Sink(Protocol):
     """Takes effects."""
 
-    def fire(self, step: str, key: str, content: Value) -> Value:
+    def fire(self, step: str, key: str, content: Value, thread: str | None = None) -> Value:
         """Apply an effect durably, log it, and answer.
 
         Args:
             step: the logical step.
             key: the caller's key.
             content: what the effect is a function of, as a value or a digest.
+            thread: the instance whose step it is, where it is not the log's.
         """
         ...
 
@@ -75,12 +77,13 @@ class PlainSink:
         self._path = path
         self._log = log
 
-    def fire(self, step: str, key: str, content: Value) -> Value:
+    def fire(self, step: str, key: str, content: Value, thread: str | None = None) -> Value:
         """Apply an effect, whether or not its key came before; see :meth:`Sink.fire`."""
         outcome = effect_outcome(step, content)
         effect = Effect(
             id=uuid.uuid4().hex,
             actor=self._log.actor,
+            thread=thread or self._log.thread,
             branch=self._log.branch,
             step=step,
             key=key,
@@ -106,7 +109,7 @@ class KeyedSink:
                 "CREATE TABLE IF NOT EXISTS effects (n INTEGER PRIMARY KEY, effect BLOB NOT NULL)"
             )
 
-    def fire(self, step: str, key: str, content: Value) -> Value:
+    def fire(self, step: str, key: str, content: Value, thread: str | None = None) -> Value:
         """Apply an effect unless its key came before; see :meth:`Sink.fire`."""
         with closing(_connect(self._path)) as connection:
             # The write lock first: the key's answer and the effect's own line are one transaction.
@@ -120,6 +123,7 @@ class KeyedSink:
             effect = Effect(
                 id=uuid.uuid4().hex,
                 actor=self._log.actor,
+                thread=thread or self._log.thread,
                 branch=self._log.branch,
                 step=step,
                 key=key,
@@ -165,13 +169,13 @@ def missing_events(effects: Iterable[Effect], events: Iterable[Event], actor: st
     in another order.
     """
     shown = [
-        (event.branch, event.step, event.key, event.applied)
+        (event.thread, event.branch, event.step, event.key, event.applied)
         for event in events
         if isinstance(event, EffectFired) and event.actor == actor
     ]
     missing = []
     for effect in effects:
-        said = (effect.branch, effect.step, effect.key, effect.applied)
+        said = (effect.thread, effect.branch, effect.step, effect.key, effect.applied)
         if effect.actor != actor:
             continue
         if said in shown:
@@ -198,6 +202,7 @@ def _keyed_path(folder: Path) -> Path:
 def _tell(log: EventLog, effect: Effect) -> None:
     log.emit(
         "effect_fired",
+        thread=effect.thread,
         branch=effect.branch,
         step=effect.step,
         key=effect.key,

@@ -60,23 +60,26 @@ class Work:
         self._log.emit("computed", step=step, outcome=told(outcome), valid=is_valid(outcome), **where)
         return outcome
 
-    def fire(self, step: str, key: str, content: Mapping[str, Any]) -> str:
+    def fire(self, step: str, key: str, content: Mapping[str, Any], thread: str | None = None) -> str:
         """Send an effect to the sink and return its answer.
 
         Args:
             step: its name.
             key: the identity that the framework gives to this step, the same for every retry if it can.
             content: the outcomes before it, by step.
+            thread: the instance whose step it is, where it is not the log's.
         """
         self._probe.reach(points.firing(step))
-        outcome = self._sink.fire(step, key, digest(content))
+        outcome = self._sink.fire(step, key, digest(content), thread)
         self._probe.reach(points.fired(step))
         return str(outcome)
 
-    async def fire_async(self, step: str, key: str, content: Mapping[str, Any]) -> str:
+    async def fire_async(
+        self, step: str, key: str, content: Mapping[str, Any], thread: str | None = None
+    ) -> str:
         """The same from an event loop, which goes on while this step is held for another."""
         await self._probe.free(points.firing(step))
-        return self.fire(step, key, content)
+        return self.fire(step, key, content, thread)
 
     def passed(self, gate: str, value: Any, **where: Any) -> Any:
         """Say that the code behind a gate runs and what it saw; takes the scenario's time. Returns the value."""

@@ -13,7 +13,10 @@ from trace_check.errors import RecordingError
 from trace_check.recording.sink import Effect
 from trace_check.recording.systems.reference_store import Transaction
 
-__all__ = ["replay"]
+__all__ = ["SPOILED", "replay"]
+
+SPOILED = "<spoiled>"
+"""The outcome of a step that breaks its schema."""
 
 _STATUSES = ("absent", "running", "failed", "uncertain", "done")
 _GATES = ("closed", "parked", "answered", "claimed", "consumed")
@@ -49,6 +52,7 @@ class _Replay:
                 computations=4,
                 crashes=255,
                 expiries=255,
+                invalid=255,
             ),
             free=True,
         )
@@ -78,7 +82,7 @@ class _Replay:
             case "Load":
                 return r, self.branches[given[0]], self._step(given[1])
             case "Compute" | "Fire":
-                return r, 0, self.values[given[1]]
+                return r, int(given[1] == SPOILED), self.values[given[1]]
             case "Record" | "Memo" | "Commit":
                 return r, self._step(given[0])
             case "Deliver":

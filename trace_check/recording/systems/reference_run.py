@@ -19,6 +19,7 @@ from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Answering, Continue, Forking
 from trace_check.recording.sink import Sink
 from trace_check.recording.system import Job
+from trace_check.recording.systems.reference_replay import SPOILED
 from trace_check.recording.systems.reference_store import Checkpoint, Store, Transaction
 
 __all__ = ["Runner", "checkpoint_id"]
@@ -63,6 +64,7 @@ class Runner:
         self.store, self.log, self.sink, self.probe = store, log, sink, probe
         self.steps = {step.name: step for step in program.steps}
         self.place: _Place | None = None
+        self.spoiled = dict(job.spoil)
 
     def act(self) -> None:
         """Take the job's action, and go on with the branch as far as it goes."""
@@ -206,15 +208,27 @@ class Runner:
                 return
         if step.kind == "effect":
             key = f"{self.job.thread}:{place.branch}:{step.name}"
+            self.probe.reach(points.firing(step.name))
             place.outcome = str(self.sink.fire(step.name, key, content))
             with self.store.transaction() as t:
                 t.note("Fire", step.name, place.outcome)
             self.probe.reach(points.fired(step.name))
+        elif self.spoiled.pop(step.name, None) is not None:
+            self._compute_badly(step)
         else:
             place.outcome = f"{step.name}:{content[:8]}"
             with self.store.transaction() as t:
                 t.note("Compute", step.name, place.outcome)
                 self.log.emit("computed", step=step.name, outcome=place.outcome, valid=True)
+
+    def _compute_badly(self, step: Step) -> None:
+        """The step yields what breaks its schema: it is refused before anything is stored, and tried again in place."""
+        with self.store.transaction() as t:
+            t.note("Compute", step.name, SPOILED)
+            self.log.emit("computed", step=step.name, outcome=SPOILED, valid=False)
+        with self.store.transaction() as t:
+            t.note("Reject")
+            self.log.emit("refused", what="outcome", error="InvalidOutcome", step=step.name)
 
     def _record(self, place: _Place) -> None:
         """The outcome in hand becomes durable.  A gate's is its answer: that is no event of its own."""
