@@ -36,7 +36,9 @@ class RecordedTrace:
         checked: whether there is a verdict on it.
     """
 
-    def __init__(self, factory: TraceFactory, path: Path, name: str, trace: tuple[str, str, str, str]) -> None:
+    def __init__(
+        self, factory: TraceFactory, path: Path, name: str, trace: tuple[str, str, str, str]
+    ) -> None:
         self.path = path
         self.checked = False
         self._factory = factory
@@ -85,7 +87,8 @@ class RecordedTrace:
         __tracebackhide__ = True
         verdict, status = self._check()
         if status == "violates":
-            pytest.fail("\n".join([*verdict_lines(verdict), f"see it: resume-contract trace show {verdict.file}"]), pytrace=False)
+            shown = f"see it: resume-contract trace show {verdict.file}"
+            pytest.fail("\n".join([*verdict_lines(verdict), shown]), pytrace=False)
         missing = [clause for clause in exercises if clause not in verdict.exercised]
         if missing:
             pytest.fail(
@@ -228,4 +231,3 @@ def _file_name(scenario: str) -> str:
     digest = hashlib.sha256(scenario.encode()).hexdigest()[:8]
     readable = re.sub(r"[^A-Za-z0-9.-]+", "-", scenario.rpartition("/")[2]).strip("-.")
     return f"{readable[:80]}-{digest}"
-

@@ -32,7 +32,6 @@ class Engine:
             for step in steps:
                 if step in recorded:
                     outcomes[step] = recorded[step]
-                    self.log.emit("memo_used", step=step)
                     continue
                 outcomes[step] = self.fire(step)
                 with self.log.operation("recorded", step=step, outcome=outcomes[step]):

@@ -1,0 +1,331 @@
+"""The pytest plugin, by runs of pytest on small test files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import resume_contract.pytest_plugin
+import resume_contract.pytest_plugin.recorded  # kept by the runs in this process, which forget what they import
+from resume_contract.manifest import ROOT
+
+pytest_plugins = "pytester"
+
+EXAMPLE = ROOT / "docs" / "examples" / "tiny-engine"
+
+HEAD = """
+import pytest
+
+def good(trace, actor="p1", thread="t1"):
+    log = trace.actor(actor, thread)
+    with log.operation("loaded") as load:
+        load.end(checkpoint=None, index=0)
+    log.emit("effect_fired", step="charge", key="k", applied=True, outcome="ok")
+    return log
+
+def commit(log):
+    with log.operation("recorded", step="charge", outcome="ok"):
+        pass
+    with log.operation("committed", unit="order", steps=["charge"], outcomes={"charge": "ok"}, checkpoint="c1",
+                       parent=None, valid=True, next=[]):
+        pass
+
+def bad(trace):
+    good(trace, "p1")
+    trace.crashed("p1", signal="SIGKILL")
+    good(trace, "p2")
+
+@pytest.fixture
+def start(resume_contract_trace):
+    return lambda **more: resume_contract_trace(program="order: effect charge", observes="all", **more)
+"""
+GOOD = (
+    HEAD
+    + """
+def test_good(start):
+    trace = start()
+    commit(good(trace))
+    trace.assert_conforms()
+"""
+)
+BAD = (
+    HEAD
+    + """
+def test_bad(start):
+    trace = start()
+    bad(trace)
+    trace.assert_conforms()
+"""
+)
+
+
+def traces(path: Path) -> dict[str, dict[str, Any]]:
+    """Of a report: test and name -> its verdict."""
+    report = json.loads(path.read_text())
+    assert report["version"] == 1
+    return {f"{one['test'].rpartition('::')[2]}#{one['name']}": one for one in report["traces"]}
+
+
+def test_it_is_an_entry_point() -> None:
+    (found,) = [point for point in entry_points(group="pytest11") if point.name == "resume-contract"]
+    assert found.load() is resume_contract.pytest_plugin
+
+
+def test_a_run_without_traces_imports_no_checker(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import sys\n"
+        "def test_nothing():\n"
+        "    heavy = ('trace_check', 'numba', 'numpy', 'msgspec', 'pymodel', 'matplotlib')\n"
+        "    assert [m for m in sys.modules if m.split('.')[0] in heavy] == []\n"
+        "    ours = sorted(m for m in sys.modules if m.startswith('resume_contract'))\n"
+        "    assert ours == ['resume_contract', 'resume_contract.pytest_plugin', "
+        "'resume_contract.pytest_plugin.gathering']\n"
+    )
+    pytester.plugins = []
+    result = bare(pytester)
+    result.assert_outcomes(passed=1)
+    assert "resume-contract" not in result.stdout.str()
+
+
+def bare(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run pytest in a process of its own, with this plugin and no other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        return pytester.run(
+            sys.executable, "-m", "pytest", "-q", "-p", "resume_contract.pytest_plugin", *arguments
+        )
+
+
+def test_conforming(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(GOOD)
+    result = pytester.runpytest_inprocess("--resume-contract-report", "report.json")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*resume-contract: 1 trace: 1 conforms*"])
+    said = traces(pytester.path / "report.json")["test_good#"]
+    assert (said["status"], said["verdict"], said["violations"]) == ("conforms", "conforms", [])
+    assert said["exercised"] == ["PC", "EO", "CV"]
+    assert Path(said["file"]).is_file()
+
+
+def test_violating_says_why_and_where_the_trace_is(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(BAD)
+    result = pytester.runpytest_inprocess("--resume-contract-traces", "kept", "--junitxml", "junit.xml")
+    result.assert_outcomes(failed=1)
+    (kept,) = (pytester.path / "kept").iterdir()
+    result.stdout.fnmatch_lines(
+        [
+            f"{kept}: violates",
+            "  EO is certainly broken, at event 7",
+            "  explained by unkeyed_effect",
+            "  the first event that the reference cannot explain: 7, effect_fired, line 8",
+            "    the closest action is Fire; what it lacks: charge was not applied before in branch main",
+            f"see it: resume-contract trace show {kept}",
+            "*resume-contract: 1 trace: 1 violates*",
+        ],
+        consecutive=False,
+    )
+    assert "pytest_plugin" not in result.stdout.str()  # no traceback through the plugin
+    (held,) = ElementTree.parse(pytester.path / "junit.xml").iter("property")
+    assert held.get("name") == "resume_contract"
+    said = json.loads(held.get("value") or "")
+    assert (said["file"], said["verdict"], said["explanations"]) == (
+        str(kept),
+        "violates",
+        [["unkeyed_effect"]],
+    )
+
+
+def test_unchecked_never_passes(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_empty(start):
+    start().assert_conforms()
+
+def test_wrong_step(start):
+    trace = start()
+    trace.actor("p1").emit("effect_fired", step="nope", key="k", applied=True)
+    trace.check()
+
+def test_forgotten(start):
+    good(start())
+
+def test_skipped(start):
+    good(start())
+    pytest.skip("not today")
+
+def test_failed_already(start):
+    good(start())
+    assert 1 == 2
+"""
+    )
+    result = pytester.runpytest_inprocess("--resume-contract-report", "report.xml")
+    result.assert_outcomes(failed=3, passed=1, errors=1, skipped=1)
+    text = result.stdout.str()
+    assert "the trace has a header and no events" in text
+    assert "unknown step 'nope'" in text
+    assert text.count("recorded and never checked") == 2  # the error, and its line in the summary
+    suite = ElementTree.parse(pytester.path / "report.xml").find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "2")
+    told = [error.get("message") or "" for error in suite.iter("error")]
+    assert [message.partition("jsonl")[2] for message in told] == [
+        ": the trace has a header and no events; record the trace again: nothing was observed",
+        ":2: unknown step 'nope'; the header's program has charge; or say \"dynamic\" there",
+    ]
+
+
+def test_a_budget_that_is_too_small_fails(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(BAD)
+    result = pytester.runpytest_inprocess("--resume-contract-budget", "1")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*could not be checked: *budget of 1 is used up*"])
+
+
+def test_what_has_to_be_put_to_a_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_enough(start):
+    trace = start()
+    commit(good(trace))
+    trace.assert_conforms(exercises=["EO", "PC"])
+
+def test_too_little(start):
+    trace = start()
+    commit(good(trace))
+    trace.assert_conforms(exercises=["EO", "FD", "CO-C"])
+
+def test_nothing_at_all(start):
+    trace = start()
+    with trace.actor("p1").operation("loaded") as load:
+        load.end(checkpoint=None, index=0)
+    trace.assert_conforms()
+"""
+    )
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(passed=2, failed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*: conforms, and never puts FD, CO-C to a test"])
+    result.stdout.fnmatch_lines(["*NoEvidence: *puts no clause to a test, so it is no evidence"])
+
+
+def test_several_traces_of_one_test_and_a_verdict_to_look_at(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_two(start):
+    first, second = start(name="first"), start(name="second")
+    commit(good(first))
+    first.assert_conforms()
+    bad(second)
+    verdict = second.check()
+    assert [broken.clause for broken in verdict.clauses] == ["EO"]
+    assert second.check() == verdict
+
+def test_names(start):
+    start(name="x").checked = True
+    with pytest.raises(RuntimeError, match="a trace named 'x' already"):
+        start(name="x")
+
+def test_threads(start):
+    trace = start()
+    commit(good(trace, "p1", "t1"))
+    commit(good(trace, "p2", "t2"))
+    with pytest.raises(RuntimeError, match="actor 'p2' is of thread 't2'"):
+        trace.actor("p2", "t1")
+    trace.assert_conforms()
+    assert trace.check().threads == 2
+"""
+    )
+    result = pytester.runpytest_inprocess("--resume-contract-report", "report.json")
+    result.assert_outcomes(passed=3)
+    said = traces(pytester.path / "report.json")
+    assert {name: one["status"] for name, one in said.items()} == {
+        "test_two#first": "conforms",
+        "test_two#second": "violates",
+        "test_threads#": "conforms",
+    }
+
+
+def test_a_baseline_accepts_what_it_lists_and_nothing_else(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it=BAD)
+    pytester.runpytest_inprocess("--resume-contract-write-baseline", "known.json").assert_outcomes(failed=1)
+    (listed,) = json.loads((pytester.path / "known.json").read_text())["violations"]
+    assert (listed["scenario"], listed["clause"], listed["at"], listed["explanations"]) == (
+        "test_it.py::test_bad",
+        "EO",
+        "effect_fired charge",
+        [["unkeyed_effect"]],
+    )
+    result = pytester.runpytest_inprocess("--resume-contract-baseline", "known.json")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*resume-contract: 1 trace: 1 known*"])
+
+    pytester.makepyfile(
+        test_it=BAD.replace('    good(trace, "p2")', '    commit(good(trace, "p2"))\n    bad_too(trace)')
+    )
+    path = pytester.path / "test_it.py"
+    path.write_text(path.read_text() + '\ndef bad_too(trace):\n    good(trace, "p3")\n')
+    pytester.runpytest_inprocess("--resume-contract-baseline", "known.json").assert_outcomes(failed=1)
+
+    path.write_text(GOOD.replace("test_good", "test_bad"))
+    result = pytester.runpytest_inprocess("--resume-contract-baseline", "known.json")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["in the baseline and not seen any more: *test_bad *: EO at effect_fired charge*"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--resume-contract-report", "report.txt"], "*report.txt: name a file that ends in .json or .xml"),
+        (["--resume-contract-budget", "0"], "*--resume-contract-budget 0: give a number from 1 on"),
+        (["--resume-contract-baseline", "nowhere.json"], "*nowhere.json: cannot be read: No such file*"),
+        (["--resume-contract-report", "test_it.py/r.json"], "*test_it.py: File exists: give a place*"),
+    ],
+)
+def test_bad_options_are_refused_before_any_test(
+    pytester: pytest.Pytester, arguments: list[str], message: str
+) -> None:
+    pytester.makepyfile(test_it=GOOD)
+    result = pytester.runpytest_inprocess(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {message}"])
+
+
+def test_the_example_of_the_docs_with_xdist(pytester: pytest.Pytester) -> None:
+    for file in EXAMPLE.glob("*.py"):
+        (pytester.path / file.name).write_bytes(file.read_bytes())
+    found = ["-p", "xdist", "-n", "2", "--resume-contract-report", "report.json", "--junitxml", "junit.xml"]
+    result = bare(pytester, *found)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*resume-contract: 2 traces: 1 conforms, 1 violates*"])
+    said = traces(pytester.path / "report.json")
+    assert {name: (one["status"], one["explanations"]) for name, one in said.items()} == {
+        "test_a_run_that_nothing_disturbs#": ("conforms", [[]]),
+        "test_a_resume_after_a_kill#": ("violates", [["ledger_ignored"]]),
+    }
+    held = list(ElementTree.parse(pytester.path / "junit.xml").iter("property"))
+    assert sorted(json.loads(one.get("value") or "")["verdict"] for one in held) == ["conforms", "violates"]
+
+
+def test_the_example_of_the_docs_once_it_is_mended(pytester: pytest.Pytester) -> None:
+    page = (ROOT / "docs" / "in-your-ci.md").read_text()
+    for file in EXAMPLE.glob("*.py"):
+        (pytester.path / file.name).write_bytes(file.read_bytes())
+    engine = pytester.path / "tiny_engine.py"
+    last = '                sealed.append(entry["sealed"])\n'
+    mend = '            else:\n                recorded[entry["recorded"]] = entry["outcome"]\n'
+    assert last in engine.read_text()
+    assert mend.strip().splitlines()[1].strip() in page
+    engine.write_text(engine.read_text().replace(last, last + mend))
+    result = bare(pytester)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*resume-contract: 2 traces: 2 conforms*"])
