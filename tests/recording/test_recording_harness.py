@@ -211,5 +211,6 @@ def test_unknown_names(tmp_path: Path) -> None:
 
 def test_a_gate_that_never_parked_cannot_be_answered_there(tmp_path: Path) -> None:
     assert refusal(tmp_path, NAME, scenario(answers("yes", at="parked"))) == (
-        "scenario 'fake' answers gate 'g' where it parked, and it never did; park it in an earlier stage"
+        "scenario 'fake' answers gate 'g' where it parked, and it never did; "
+        "see what its earlier stages leave, or call it not applicable"
     )
