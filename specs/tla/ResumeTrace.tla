@@ -13,27 +13,39 @@
 (*                                                                         *)
 (* The module that fixes the constants is written by trace_check.by_tlc.   *)
 (***************************************************************************)
-EXTENDS ResumeFaults, TLC
+EXTENDS ResumeFaults, Integers, TLC
 
-CONSTANTS
-  Trace,      \* the observations, those first that ended first
-  Crew,       \* <<c1, c2, ...>>: the runners of each actor
-  Mine,       \* for each actor the places of its observations in Trace
-  Death,      \* for each actor the place of the line that tells of its end, or 0
-  Observes,   \* the kinds of which the recorder shows every step
-  Sink,       \* "plain" or "keyed"
-  Shown,      \* for each step, the values that it may have unseen
-  MaxFaults   \* how many faults a behaviour may use
+CONSTANT
+  Cases       \* the threads to be explained, all of one program: a sequence of records
+              \*   trace     the observations, those first that ended first
+              \*   crew      for each actor its runners
+              \*   mine      for each actor the places of its observations in the trace
+              \*   death     for each actor the place of the line that tells of its end, or 0
+              \*   observes  the kinds of which the recorder shows every step
+              \*   sink      "plain" or "keyed"
+              \*   shown     for each step, the values that it may have unseen
+              \*   forks     whether there is more than one branch
+              \*   most      how many faults a behaviour may use
 
 VARIABLES
-  first,      \* the first observation, in the order of Trace, that is not explained
+  which,      \* the thread: it never changes
+  first,      \* the first observation, in the order of the trace, that is not explained
   ahead,      \* those after it that are
   used,       \* the faults used
   broken,     \* the clauses that broke on the way
   code,       \* what the code of a step is known to yield: a set of [step, inputs, out]
   now         \* what it yields in the step just taken; no part of the state's identity
 
-tracevars == <<vars, first, ahead, used, broken, code, now>>
+tracevars == <<vars, which, first, ahead, used, broken, code, now>>
+
+Trace == Cases[which].trace
+Crew == Cases[which].crew
+Mine == Cases[which].mine
+Death == Cases[which].death
+Observes == Cases[which].observes
+Sink == Cases[which].sink
+Shown == Cases[which].shown
+MaxFaults == Cases[which].most
 
 Actors == DOMAIN Crew
 Others(r) == UNION {Crew[a] \ {r} : a \in {a \in Actors : r \in Crew[a]}}
@@ -86,7 +98,7 @@ Yields(b, x, v) ==
      ELSE IF known \subseteq here THEN v \in known
      ELSE v \in here /\ \A w \in here : v <= w
   /\ now' = v
-  /\ code' = IF Cardinality(Branches) = 1 \/ here # {} \/ known # {} THEN code
+  /\ code' = IF ~Cases[which].forks \/ here # {} \/ known # {} THEN code
              ELSE code \cup {[step |-> x, inputs |-> in, out |-> v]}
 YieldsOther(b, x, v) == \E w \in Shown[x] \ {v} : Yields(b, x, w)
 
@@ -372,12 +384,20 @@ Broken ==
 
 TraceInit ==
   /\ Init
+  /\ which \in DOMAIN Cases
   /\ first = 1 /\ ahead = {} /\ used = {} /\ broken = {} /\ code = {} /\ now = None
+
+(* A register for each thread: how many faults its cheapest explanation so  *)
+(* far uses; -1 where it conforms, so that nothing more is to be looked for. *)
+(* They only spare work, and need a single worker.                          *)
+ASSUME RegistersAreSet == \A i \in DOMAIN Cases : TLCSet(i, Cases[i].most)
+Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 
 (* What only tells is taken as soon as it is so: later it could but be less *)
 (* so.                                                                      *)
 TraceNext ==
-  /\ Left
+  /\ Worthwhile
+  /\ which' = which
   /\ LET so == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])} IN
      IF so # {}
      THEN /\ Mark(CHOOSE i \in so : \A j \in so : i <= j)
@@ -401,15 +421,18 @@ RunView == [r \in Runners |-> IF run[r].epoch = 0 THEN run[r] ELSE
 GateView == [b \in Branches |-> [g \in Gates |->
   [gate[b][g] EXCEPT !.epoch = IF @ = 0 THEN 0 ELSE 1, !.claims = IF @ < 2 THEN @ ELSE 2]]]
 TraceView ==
-  <<first, ahead, used, broken, code, ckpt, origin, declared, ledger, GateView, status, world, RunView, own, computed>>
+  <<which, first, ahead, used, broken, code, ckpt, origin, declared, ledger, GateView, status, world, RunView, own, computed>>
 
 -----------------------------------------------------------------------------
 (* What TLC is asked for.                                                   *)
 
-Explained == ~Left
-(* Violated by a behaviour of the reference that shows it all, in which no  *)
-(* clause breaks: then the trace conforms.                                  *)
-DoesNotConform == Left \/ used # {} \/ broken # {}
-(* Always true: tells of each state in which all is explained.              *)
-Told == Left \/ PrintT(<<"EXPLAINED", used, broken>>)
+Cost == IF used = {} /\ broken = {} THEN -1 ELSE Cardinality(used)
+(* Always true.  Tells of each state in which all is explained: of a trace  *)
+(* that conforms, of one behaviour of the reference that shows all of it    *)
+(* and in which no clause breaks.                                           *)
+Told ==
+  IF Left THEN TRUE
+  ELSE IF Cardinality(used) > TLCGet(which) THEN TRUE
+  ELSE IF Cost >= TLCGet(which) THEN PrintT(<<"EXPLAINED", which, used, broken>>)
+  ELSE PrintT(<<"EXPLAINED", which, used, broken>>) /\ TLCSet(which, Cost)
 =============================================================================

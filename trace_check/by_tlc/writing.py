@@ -1,12 +1,13 @@
-"""One thread of a trace as a TLA+ module that fixes the constants of ``specs/tla/ResumeTrace.tla``."""
+"""Threads of a trace as a TLA+ module that fixes the constants of ``specs/tla/ResumeTrace.tla``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET
 
+from pymodel.resume.fault_names import FAULTS
 from pymodel.resume.tla_constants import identities, program_definitions
 from tlc_runner import FrozenMap, Value, format_value
 from trace_check.events import (
@@ -40,67 +41,64 @@ _NONE = 0
 _REFUSALS = {"load": "not_loaded", "delivery": "not_delivered"}
 
 
-def module_text(thread: Thread) -> str:
-    """The module ``Observed``: the thread's program, its observations, and who made them."""
-    ordered = _ordered(thread.observations)
-    actors = list(thread.runners)
-    crews = tuple(frozenset(thread.runners[actor]) for actor in actors)
-    mine = tuple(_places(ordered, actor) for actor in actors)
-    death = tuple(
-        max((i for i, o in enumerate(ordered, 1) if isinstance(o.event, Crashed) and o.event.actor == actor), default=0)
-        for actor in actors
-    )
-    definitions: dict[str, Value] = {
-        "Crew": crews,
-        "Mine": mine,
-        "Death": death,
-        "Observes": frozenset(thread.observes),
-        "Shown": _shown(thread),
-    }
-    observations = ",\n  ".join(
-        format_value(_record(thread, actors, ordered, i)) for i in range(len(ordered))
-    )
+def module_text(threads: Sequence[Thread], most: Sequence[int]) -> str:
+    """The module ``Observed``: of each thread its observations and who made them.
+
+    Args:
+        threads: at least one; all of one program.
+        most: for each how many faults a behaviour may use.
+    """
+    cases = ",\n  ".join(format_value(_case(thread, k)) for thread, k in zip(threads, most, strict=True))
     lines = [
         f"---- MODULE {MODULE} ----",
         "EXTENDS ResumeTrace",
-        *program_definitions(thread.program, MODULE),
-        *(f"{MODULE}{name} == {format_value(value)}" for name, value in definitions.items()),
-        f"{MODULE}Trace == <<\n  {observations} >>",
+        *program_definitions(threads[0].program, MODULE),
+        f"{MODULE}Cases == <<\n  {cases} >>",
         "====",
     ]
     return "\n".join(lines) + "\n"
 
 
-def cfg_text(thread: Thread, max_faults: int, *, faults: Iterable[str]) -> str:
-    """Its configuration file.
-
-    Args:
-        thread: the same.
-        max_faults: how many faults a behaviour may use.
-        faults: of which ones.
-    """
-    runners = max(1, sum(map(len, thread.runners.values())))
-    defined = ("UnitOf", "Kind", "After", "Crew", "Mine", "Death", "Observes", "Shown", "Trace")
+def cfg_text(threads: Sequence[Thread]) -> str:
+    """Its configuration file: identities enough for each thread."""
+    defined = ("UnitOf", "Kind", "After", "Cases")
     lines = [
         "INIT TraceInit",
         "NEXT TraceNext",
         "VIEW TraceView",
-        "INVARIANTS Told DoesNotConform",
+        "INVARIANT Told",
         "CONSTANTS",
         *(f"  {name} <- {MODULE}{name}" for name in defined),
-        f"  UnitCount = {len(thread.program.units)}",
-        f"  Runners = {identities(runners)}",
-        f"  Branches = {identities(len(thread.branches))}",
-        f"  Deliveries = {identities(len(thread.deliveries) + 1)}",
-        f"  Values = {identities(_fresh(thread))}",
-        f'  Sink = "{thread.sink}"',
-        f"  MaxFaults = {max_faults}",
-        f"  Faults = {format_value(frozenset(faults))}",
+        f"  UnitCount = {len(threads[0].program.units)}",
+        f"  Runners = {identities(max(1, *(sum(map(len, t.runners.values())) for t in threads)))}",
+        f"  Branches = {identities(max(len(t.branches) for t in threads))}",
+        f"  Deliveries = {identities(max(len(t.deliveries) for t in threads) + 1)}",
+        f"  Values = {identities(max(map(_fresh, threads)))}",
+        f"  Faults = {format_value(frozenset(FAULTS))}",
         "  F <- TraceF",
         "  Outcome <- TraceOutcome",
         "  OnceMore <- TraceOnceMore",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _case(thread: Thread, most: int) -> FrozenMap:
+    """A thread as a record of ``Cases``."""
+    ordered = _ordered(thread.observations)
+    actors = list(thread.runners)
+    return FrozenMap(
+        {
+            "trace": tuple(_record(thread, actors, ordered, i) for i in range(len(ordered))),
+            "crew": tuple(frozenset(thread.runners[actor]) for actor in actors),
+            "mine": tuple(_places(ordered, actor) for actor in actors),
+            "death": tuple(_death(ordered, actor) for actor in actors),
+            "observes": frozenset(thread.observes),
+            "sink": thread.sink,
+            "shown": _shown(thread),
+            "forks": len(thread.branches) > 1,
+            "most": most,
+        }
+    )
 
 
 def _ordered(observations: Sequence[Observation]) -> list[Observation]:
@@ -113,6 +111,12 @@ def _places(ordered: Sequence[Observation], actor: str) -> frozenset[Value]:
     return frozenset(i for i, o in enumerate(ordered, 1) if o.event.actor == actor)
 
 
+def _death(ordered: Sequence[Observation], actor: str) -> int:
+    """The place of the line that tells of an actor's end, 0 if there is none."""
+    found = [i for i, o in enumerate(ordered, 1) if isinstance(o.event, Crashed) and o.event.actor == actor]
+    return max(found, default=_NONE)
+
+
 def _fresh(thread: Thread) -> int:
     """The number of a value that the trace shows nowhere."""
     return len(thread.values) + 1
@@ -121,7 +125,9 @@ def _fresh(thread: Thread) -> int:
 def _shown(thread: Thread) -> tuple[Value, ...]:
     """For each step the values that it may have unseen: those that are shown, and one that stands for all others."""
     return tuple(
-        frozenset(thread.outcomes.get(step.name, set()) | (set() if step.kind == "gate" else {_fresh(thread)}))
+        frozenset(
+            thread.outcomes.get(step.name, set()) | (set() if step.kind == "gate" else {_fresh(thread)})
+        )
         or frozenset({_fresh(thread)})
         for step in thread.program.steps
     )
@@ -167,10 +173,13 @@ def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[s
         case Parked():
             return "parked", {"step": program.number(event.gate)}
         case Answer():
-            more = {"id": thread.deliveries[event.gate, event.delivery], "accepted": event.accepted is not False}
+            more = {
+                "id": thread.deliveries[event.gate, event.delivery],
+                "accepted": event.accepted is not False,
+            }
             return "answer", _outcome(thread, event.gate, event.value) | more
         case GatePassed():
-            value = _NONE if event.value is UNSET else thread.value(event.value)  # type: ignore[arg-type]
+            value = _NONE if event.value is UNSET else thread.value(event.value)
             return "gate_passed", {"step": program.number(event.gate), "out": value}
         case Refused():
             name = event.gate or event.step
@@ -236,4 +245,3 @@ def _alive(thread: Thread, observation: Observation) -> frozenset[Value]:
         if actor != observation.event.actor and not thread.died.get(actor, math.inf) < observation.position
         for r in crew
     )
-

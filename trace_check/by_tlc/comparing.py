@@ -1,0 +1,126 @@
+"""Holds TLC's opinion of a trace against a verdict of the mirror's checker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pymodel.resume.fault_names import FAULTS
+from trace_check.by_tlc.opinion import CONFORMS, UNDECIDED, VIOLATES, Opinion, Report, opinion_of
+from trace_check.by_tlc.running import Tlc
+from trace_check.checker import Verdict
+from trace_check.reader import Trace
+
+__all__ = ["SecondOpinion", "second_opinion"]
+
+
+@dataclass(frozen=True)
+class SecondOpinion:
+    """TLC's opinion beside the verdict.
+
+    Attributes:
+        opinion: what TLC says.
+        differences: where it is not what the verdict says, one line each.
+        undecided: what it has not decided, one line each.
+    """
+
+    opinion: Opinion
+    differences: tuple[str, ...]
+    undecided: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether it is what the verdict says; None: TLC has not decided all of it, and what it has agrees."""
+        return False if self.differences else None if self.undecided else True
+
+    @property
+    def exit_status(self) -> int:
+        """0 it agrees, 1 it differs, 2 undecided."""
+        return {True: 0, False: 1, None: 2}[self.agrees]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values; see docs/json.md."""
+        found = self.opinion.to_json()
+        return {
+            "engine": "tlc",
+            "agrees": self.agrees,
+            **{
+                k: found[k]
+                for k in ("verdict", "clauses", "explanations", "unexplained", "runs", "distinct", "seconds")
+            },
+            "differences": list(self.differences),
+            "undecided": list(self.undecided),
+        }
+
+
+def second_opinion(
+    trace: Trace, verdict: Verdict, *, tlc: Tlc | None = None, on_run: Report | None = None
+) -> SecondOpinion:
+    """Ask TLC about a trace that the mirror has judged.
+
+    All of this is compared: the verdict; the smallest sets of faults, none of which TLC may miss, and besides which it
+    may find none that is as small or smaller; and of each thread the clauses that break and whether they do in every
+    one of these explanations.  Where an event is explained by no set of faults, all that is compared is that TLC finds
+    no set for that thread either.
+
+    Raises:
+        TraceError: the trace cannot be checked.
+        TLCError: TLC cannot run.
+    """
+    opinion = opinion_of(trace, levels=_levels(verdict), tlc=tlc, on_run=on_run)
+    differences: list[str] = []
+    undecided = [f"thread {thread.name}: {thread.why}" for thread in opinion.threads if thread.why]
+    if verdict.verdict not in (CONFORMS, VIOLATES):
+        undecided.append(f"the mirror has no verdict: {verdict.error}")
+        return SecondOpinion(opinion, (), tuple(undecided))
+    if opinion.verdict not in (UNDECIDED, verdict.verdict):
+        differences.append(f"it {verdict.verdict} by the mirror, it {opinion.verdict} by TLC")
+    elif verdict.unmodelled:
+        differences += _unmodelled(trace, verdict, opinion)
+    elif not undecided:
+        differences += _explained(verdict, opinion)
+    return SecondOpinion(opinion, tuple(differences), tuple(undecided))
+
+
+def _levels(verdict: Verdict) -> tuple[int, ...]:
+    """How many faults TLC should try: one run where the mirror says how many it takes."""
+    if verdict.unmodelled:
+        return (0, len(FAULTS))
+    most = max((len(names) for names in verdict.explanations), default=0)
+    return (most,) if verdict.threads == 1 else tuple(range(most + 1))
+
+
+def _unmodelled(trace: Trace, verdict: Verdict, opinion: Opinion) -> list[str]:
+    lost = {trace.events[position - 1].thread for position in verdict.unmodelled}
+    found = []
+    for thread in opinion.threads:
+        if thread.name in lost and thread.cheapest:
+            found.append(
+                f"thread {thread.name}: no faults explain it by the mirror, {_sets(thread.sets)} by TLC"
+            )
+        elif thread.name not in lost and not thread.cheapest and not thread.why:
+            found.append(f"thread {thread.name}: faults explain it by the mirror, none by TLC")
+    return found
+
+
+def _explained(verdict: Verdict, opinion: Opinion) -> list[str]:
+    found = []
+    mine, theirs = (frozenset(map(frozenset, one)) for one in (verdict.explanations, opinion.explanations))
+    if mine != theirs:
+        found.append(f"explained by {_sets(mine)} by the mirror, by {_sets(theirs)} by TLC")
+    clauses = {(b.thread, b.clause): b.certain for b in verdict.clauses}
+    others = {(t.name, clause): certain for t in opinion.threads for clause, certain in t.clauses.items()}
+    for thread, clause in sorted({*clauses, *others}):
+        said = [_certainty(one.get((thread, clause))) for one in (clauses, others)]
+        if said[0] != said[1]:
+            found.append(f"thread {thread}: {clause} is {said[0]} broken by the mirror, {said[1]} by TLC")
+    return found
+
+
+def _certainty(certain: bool | None) -> str:
+    return {True: "certainly", False: "possibly", None: "not"}[certain]
+
+
+def _sets(sets: frozenset[frozenset[str]]) -> str:
+    """Sets of faults in words."""
+    return " or ".join(sorted(" and ".join(sorted(names)) or "no fault" for names in sets)) or "nothing"
