@@ -76,6 +76,7 @@ class Verdict:
         expanded: places of the search that were looked at.
         warnings: what the reader left out.
         error: why it is unchecked.
+        left_out: of a log of many threads, how many more events there are of a clause, or "unmodelled", than are listed.
     """
 
     file: str
@@ -90,6 +91,7 @@ class Verdict:
     expanded: int = 0
     warnings: tuple[str, ...] = ()
     error: str | None = None
+    left_out: tuple[tuple[str, int], ...] = ()
 
     @property
     def exit_status(self) -> int:
@@ -125,6 +127,7 @@ class Verdict:
             "threads": self.threads,
             "warnings": list(self.warnings),
             "error": self.error,
+            "left_out": dict(self.left_out),
         }
 
 
