@@ -35,7 +35,8 @@ def main(argv: list[str]) -> int:
         probe.reach(points.STARTED)
         try:
             system.run(job, log, sink, probe)
-        except RecordingError as error:
+        except (RecordingError, ImportError) as error:
+            # What can't be imported is missing here, and says nothing about the framework.
             print(error, file=sys.stderr)
             return RECORDER_FAILED
         except Exception as error:
