@@ -1,0 +1,1 @@
+"""Traces of millions of events: checked in one pass, in bounded memory."""
