@@ -47,6 +47,7 @@ __all__ = ["Matcher", "Move"]
 
 Action = Callable[..., bool]
 _AT_COMMIT = -1
+_OF_STEPS = frozenset({"computed", "recorded", "memo_used"})
 
 
 class Move(NamedTuple):
@@ -84,6 +85,7 @@ class Matcher:
         self._rejects = any(
             isinstance(o.event, Refused) and o.event.what == "outcome" for o in thread.observations
         )
+        self._unpromised = {thread.step(name) for name in thread.unpromised}
         self._may_work = {actor: self._branches_of(actor) for actor in thread.working}
 
     def _branches_of(self, actor: str) -> list[int]:
@@ -531,6 +533,8 @@ class Matcher:
         elif kind == at.GATE:
             yield from self._hidden_at_gate(s, r, observes)
         else:
+            if x in self._unpromised:
+                observes = observes - _OF_STEPS
             if phase == at.READY:
                 yield from self._hidden_run(s, r, x, observes)
             if "memo_used" not in observes:

@@ -18,7 +18,6 @@ from msgspec import UNSET
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import Program, Step
 from trace_check.crews import crew_sizes
-from trace_check.errors import TraceError
 from trace_check.events import (
     ROOT_BRANCH,
     Answer,
@@ -41,6 +40,7 @@ from trace_check.events import (
     event_kind,
     value_key,
 )
+from trace_check.learning import Learned, learn
 from trace_check.reader import Trace
 
 __all__ = ["HARNESS", "Observation", "Thread", "threads"]
@@ -83,6 +83,7 @@ class Thread:
         outcomes: for each step, the values that the trace shows of it (of a gate, the answers).
         working: for each actor that runs something, the branches on which it is seen to.
         died: for each actor that crashed, the position of the line that says so.
+        unpromised: steps of which nothing was promised to be shown: a dynamic program's that are known by name only.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Thread:
     outcomes: dict[str, set[int]] = field(default_factory=dict)
     working: dict[str, set[str]] = field(default_factory=dict)
     died: dict[str, int] = field(default_factory=dict)
+    unpromised: frozenset[str] = frozenset()
     answers: int = 0
     commits: int = 0
     computations: int = 0
@@ -141,31 +143,31 @@ def threads(trace: Trace) -> list[Thread]:
     """The threads of a trace, in the order in which they begin.
 
     Raises:
-        TraceError: the program is dynamic.
+        TraceError: the program is dynamic, and a thread has none that can be learned.
     """
     header = trace.header
-    if isinstance(header.program, str):
-        raise TraceError(trace.path, 1, "the program is dynamic", "give the units and steps in the header")
-    program = Program(
-        header.scenario,
-        tuple(
-            tuple(Step(step.step, step.kind, tuple(step.after)) for step in unit.steps)
-            for unit in header.program
-        ),
-    )
-    units = {unit.name: number for number, unit in enumerate(header.program, 1)}
     found: dict[str, Thread] = {}
     last: dict[tuple[str, str], int] = {}
     latest: dict[tuple[str, str], int] = {}
     unfinished: set[tuple[str, str]] = set()
     begun = {operation.begin: operation for operation in trace.operations.values()}
     ended = {operation.end: operation for operation in trace.operations.values() if operation.end is not None}
-    for index, event in enumerate(trace.events):
+    programs = _Programs(trace)
+    for index, said in enumerate(trace.events):
         position = index + 1
-        thread = found.get(event.thread)
+        thread = found.get(said.thread)
         if thread is None:
-            thread = Thread(event.thread, program, header.sink, frozenset(header.observes), units=units)
-            found[event.thread] = thread
+            learned = programs.of(said.thread)
+            thread = Thread(
+                said.thread,
+                learned.program,
+                header.sink,
+                frozenset(header.observes),
+                units=learned.units,
+                unpromised=learned.unpromised,
+            )
+            found[said.thread] = thread
+        event = programs.event(index)
         before = last.get((event.thread, event.actor), 0)
         last[event.thread, event.actor] = position
         if event_kind(event) in _OUTSIDE:
@@ -192,6 +194,43 @@ def threads(trace: Trace) -> list[Thread]:
         thread.observations.sort(key=lambda o: (o.low, o.high))
         thread.runners = _runners(thread, wide=False)
     return list(found.values())
+
+
+class _Programs:
+    """The program of each thread: that of the header, or what its events teach."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._learned: dict[str, Learned] = {}
+        self._static: Learned | None = None
+        units = trace.header.units()
+        if units:
+            program = Program(
+                trace.header.scenario,
+                tuple(
+                    tuple(Step(step.step, step.kind, tuple(step.after)) for step in unit.steps)
+                    for unit in units
+                ),
+            )
+            numbers = {unit.name: number for number, unit in enumerate(units, 1)}
+            self._static = Learned(program, numbers, frozenset(), {})
+            return
+        own: dict[str, dict[int, AnyEvent]] = {}
+        for index, event in enumerate(trace.events):
+            own.setdefault(event.thread, {})[index] = event
+        for thread, events in own.items():
+            self._learned[thread] = learn(
+                trace.path, thread, frozenset(trace.header.observes), events, trace.lines
+            )
+
+    def of(self, thread: str) -> Learned:
+        """A thread's program."""
+        return self._static or self._learned[thread]
+
+    def event(self, index: int) -> AnyEvent:
+        """An event in the names of its thread's program."""
+        event = self._trace.events[index]
+        return event if self._static else self._learned[event.thread].events[index]
 
 
 def _runners(thread: Thread, wide: bool) -> dict[str, range]:
