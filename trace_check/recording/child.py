@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -30,8 +32,18 @@ def main(argv: list[str]) -> int:
     if len(argv) > 1:
         return _read(system, job, Path(argv[1]))
     probe = Probe(job.stops, job.ask, job.reply, job.hold)
+    status = _take(system, job, probe)
+    if system.ends_at_once:
+        sys.stderr.flush()
+        os._exit(status)
+    return status
+
+
+def _take(system: System, job: Job, probe: Probe) -> int:
     with EventLog(Path(job.log), job.actor, job.thread) as log:
         sink = open_sink("keyed" if job.sink == "keyed" else "plain", Path(job.folder), log)
+        for module in system.modules:
+            importlib.import_module(module)
         probe.reach(points.STARTED)
         try:
             system.run(job, log, sink, probe)

@@ -119,7 +119,9 @@ class System(ABC):
         distribution: the package whose version is the system's.
         key: which identity of a step the framework offers, that effects are keyed by: in a few words, None for none.
         kept_by: who keeps the state: ``framework``, or ``application`` where the framework only hands it over.
+        modules: what a process imports before its time starts, so that racers race and do not import.
         reads_here: `read_store` runs in the harness, not in a process of the system's environment.
+        ends_at_once: its processes end as soon as `run` came back, whatever threads the framework still has.
     """
 
     name: ClassVar[str]
@@ -129,7 +131,9 @@ class System(ABC):
     distribution: ClassVar[str] = ""
     key: ClassVar[str | None] = None
     kept_by: ClassVar[str] = "framework"
+    modules: ClassVar[Sequence[str]] = ()
     reads_here: ClassVar[bool] = False
+    ends_at_once: ClassVar[bool] = False
 
     def __init__(self, store: str | None = None) -> None:
         if store is not None and store not in self.stores:
