@@ -52,6 +52,7 @@ class Session:
         self.log = log
         self.work = work
         self.probe = probe
+        self.answers = job.action.gate if isinstance(job.action, Answering) else None
         self.answer: Operation | None = None
         self.newest: str | None = None  # the checkpoint that this process goes on from
 
@@ -146,9 +147,19 @@ class RecordingPersistence(FileStatePersistence[State, str]):
             # What the application makes of it: it goes on from nothing.
             operation.end(checkpoint=None, index=0, inferred=True)
             session.probe.reach(points.LOADED)
+        elif (gate := self._taken_gate()) is not None:
+            checkpoint, index = self._place_of(self._seen[-1].node.unit)
+            operation.end(checkpoint=checkpoint, index=index)
+            session.log.emit("refused", what="gate", gate=gate, error=GraphRuntimeError.__name__)
         else:
             operation.refuse("load", error=GraphRuntimeError.__name__)
         return found
+
+    def _taken_gate(self) -> str | None:
+        """The gate that this process has an answer for, if the run stands there and another process has loaded it."""
+        last = self._seen[-1].node if self._seen else None
+        gate = None if last is None or isinstance(last, End) else gate_of(self._session.unit(last.unit))
+        return gate if gate is not None and gate == self._session.answers else None
 
     def _place_of(self, unit: str) -> tuple[str | None, int]:
         """Where in the line of checkpoints a run stands for which that unit is next.

@@ -14,7 +14,15 @@ from trace_check.events import ROOT_BRANCH, CheckpointRead, ProgramUnit, Value
 from trace_check.recording.system import BranchRead
 from trace_check.recording.work import is_valid, told
 
-__all__ = ["AWAIT_ANSWER", "RUN_UNIT", "gate_of", "read_branch", "sealed_unit", "snapshots_file", "unit_index"]
+__all__ = [
+    "AWAIT_ANSWER",
+    "RUN_UNIT",
+    "gate_of",
+    "read_branch",
+    "sealed_unit",
+    "snapshots_file",
+    "unit_index",
+]
 
 RUN_UNIT = "RunUnit"
 """The class of the nodes that do a unit's work."""
@@ -24,21 +32,24 @@ AWAIT_ANSWER = "AwaitAnswer"
 
 
 class _Node(Struct):
-    """The node of a snapshot: its class, and the fields that it has in the recorded programs."""
+    """The node of a snapshot: the fields that it has in the recorded programs."""
 
-    node_id: str
     unit: str
     answer: Value = None
 
 
 class _Snapshot(Struct):
-    """One entry of the file: that a node is to be run, or with `result` the end."""
+    """One entry of the file: that a node is to be run, or, without a node, the end."""
 
     id: str
     state: msgspec.Raw
-    kind: str
     node: _Node | None = None
     status: str = ""
+
+    @property
+    def node_class(self) -> str:
+        """The node's class, by which the framework begins the id; the node itself lacks it if its state is invalid."""
+        return self.id.partition(":")[0]
 
 
 def snapshots_file(folder: Path, thread: str) -> Path:
@@ -104,7 +115,7 @@ def read_branch(file: Path, program: list[ProgramUnit]) -> BranchRead:
     waiting: list[str] = []
     for snapshot in snapshots:
         node = snapshot.node
-        sealed = sealed_unit(program, node.node_id if node else "", node.unit if node else None)
+        sealed = sealed_unit(program, snapshot.node_class, node.unit if node is not None else None)
         if sealed is not None:
             parent = checkpoints[-1].id if checkpoints else None
             checkpoints.append(_checkpoint(snapshot, sealed, parent))
@@ -113,9 +124,9 @@ def read_branch(file: Path, program: list[ProgramUnit]) -> BranchRead:
         gate = gate_of(program[unit_index(program, node.unit)])
         if gate is None:
             continue
-        if node.node_id == AWAIT_ANSWER and snapshot.status == "created":
+        if snapshot.node_class == AWAIT_ANSWER and snapshot.status == "created":
             waiting.append(gate)
-        elif node.node_id == RUN_UNIT and node.answer not in answers.setdefault(gate, []):
+        elif snapshot.node_class == RUN_UNIT and node.answer not in answers.setdefault(gate, []):
             answers[gate].append(node.answer)
     return BranchRead(
         branch=ROOT_BRANCH,
