@@ -15,7 +15,7 @@ from trace_check.explaining import explain_thread
 from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
 from trace_check.reader import Trace, read_trace
-from trace_check.search import ALL_CLAUSES, Explained, Node, Way
+from trace_check.search import ALL_CLAUSES, Explained, Node, Way, breaks
 
 __all__ = ["DEFAULT_BUDGET", "BrokenClause", "Unexplained", "Verdict", "check_file", "check_trace"]
 
@@ -215,10 +215,10 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
     verdict.explanations = sorted({fault_names(g.faults) for g in goals})
     verdict.unmodelled = min(g.unmodelled for g in goals)
     for bit, clause in enumerate(ALL_CLAUSES):
-        breaking = [g for g in goals if g.broken >> bit & 1]
+        breaking = [g for g in goals if breaks(g, bit)]
         if breaking:
             where = min(_broken_at(way, thread, bit) for way in _ways(explained, breaking))
-            certain = len(breaking) == len(goals) and (
+            certain = all(g.broken >> bit & 1 for g in goals) and (
                 explained.surely is None or bool(explained.surely >> bit & 1)
             )
             verdict.clauses.append(BrokenClause(clause, where, certain, thread.name))
@@ -235,7 +235,7 @@ def _ways(explained: Explained, goals: list[Node]) -> list[Way]:
 def _broken_at(way: Way, thread: Thread, bit: int) -> int:
     """The event at which a clause breaks; of an unseen step, the first of those that come after it."""
     positions = [None if index is None else thread.observations[index].position for _, _, index in way]
-    at = next(number for number, (node, _, _) in enumerate(way) if node.broken >> bit & 1)
+    at = next(number for number, (node, _, _) in enumerate(way) if breaks(node, bit))
     seen = positions[at]
     if seen is not None:
         return seen

@@ -39,7 +39,10 @@ from trace_check.events import (
     StoreRead,
 )
 
-__all__ = ["Learned", "learn"]
+__all__ = ["NEEDED", "Learned", "learn"]
+
+NEEDED = ("loaded", "committed", "computed", "effect_fired", "parked")
+"""Kinds that a trace has to promise if its program is to be learned: without them a place or a kind is a guess."""
 
 _STEPS_AT_MOST = 250
 _RUNS = (Computed, EffectFired, Recorded, MemoUsed)
@@ -77,9 +80,17 @@ def learn(
         lines: the line of each event of the trace.
 
     Raises:
-        TraceError: no one program has all of this: a step of two kinds, a unit with two gates, branches that take
-            different ways, more steps than a program may have.
+        TraceError: a kind in `NEEDED` is not promised; or no one program has all of this: a step of two kinds, a unit
+            with two gates, branches that take different ways, more steps than a program may have.
     """
+    missing = [kind for kind in NEEDED if kind not in observes]
+    if missing:
+        raise TraceError(
+            path,
+            1,
+            f"the program is dynamic, and 'observes' does not promise {', '.join(missing)}",
+            "record these too, or give the units and steps in the header",
+        )
     return _Learner(path, thread, observes, events, lines).learned()
 
 
@@ -280,9 +291,7 @@ class _Learner:
         doing = _Doing(event.actor, event.branch, turn, at, self.came.get(event.actor, -1))
         if isinstance(event, Computed | EffectFired):
             self.runs.setdefault((place, event.step), []).append(doing)
-        elif isinstance(event, Parked) and event.phase == "begin":
-            self.runs.setdefault((place, event.gate), []).append(doing)
-        elif isinstance(event, GatePassed) and event.phase != "end":
+        elif isinstance(event, _AT_GATES) and event.phase != "end":
             self.runs.setdefault((place, event.gate), []).append(doing)
         if isinstance(event, Recorded) and event.phase != "begin":
             self.records.setdefault((place, event.step), []).append(doing)

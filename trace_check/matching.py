@@ -6,7 +6,7 @@ with the parameters that the event names.  Budgets play no part: their counters 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -39,6 +39,7 @@ from trace_check.events import (
     ResumeFailed,
     ResumeGaveUp,
     StoreRead,
+    Value,
 )
 from trace_check.observations import Observation, Thread
 from trace_check.quotient import Quotient
@@ -618,10 +619,74 @@ class Matcher:
             if not s[k + at.GATE_EPOCH]:
                 t[k + at.GATE_EPOCH] = 1
             t[at.run_at(c, r) + at.EPOCH] = t[k + at.GATE_EPOCH]
+        elif isinstance(event, Committed):
+            self._force_commit(t, b, event)
+            if r:
+                self._force_past(t, r, b, event)
+        elif isinstance(event, StoreRead):
+            self._force_read(t, b, event)
+        elif isinstance(event, Completed | Failed):
+            t[at.branch_at(c, b) + at.STATUS] = at.DONE if isinstance(event, Completed) else at.FAILED
         elif isinstance(event, Parked | Crashed | Refused) and r:
             for other in self.thread.runners[event.actor] if isinstance(event, Crashed) else [r]:
                 act.go_idle(c, t, other)
         return self.quotient.of(bytes(t))
+
+    def _force_commit(self, t: bytearray, b: int, event: Committed) -> None:
+        """The checkpoint is the branch's newest, as the event says: acknowledged, and of the branch's own."""
+        c, u = self.c, self.thread.units[event.unit]
+        q = at.branch_at(c, b)
+        n, m = at.length(c, t, b), int(t[q + at.OWN_LENGTH])
+        if n == c.L or m == c.L:
+            return
+        flags = (at.VALID if event.valid else 0) | at.COMPLETE
+        for entry, acked in ((at.ckpt_at(c, b, n + 1), 0), (q + c.own + m * c.entry, at.ACKED)):
+            self._write_entry(t, b, entry, u, flags | acked, event.outcomes)
+        t[q + at.LENGTH], t[q + at.OWN_LENGTH] = n + 1, m + 1
+        g = c.gate_in[u]
+        if g != at.NONE:
+            t[at.gate_at(c, b, g) + at.GATE_STATUS] = at.CONSUMED
+        if u >= c.U:
+            t[q + at.STATUS] = at.DONE
+
+    def _force_past(self, t: bytearray, r: int, b: int, event: Committed) -> None:
+        """Who has committed goes on to the next unit, or has nothing more to do."""
+        u = self.thread.units[event.unit] + 1
+        if u > self.c.U:
+            act.go_idle(self.c, t, r)
+        else:
+            act.arrive(self.c, t, r, b, u, at.length(self.c, t, b), self._first_open(bytes(t), b, u), 0)
+
+    def _force_read(self, t: bytearray, b: int, event: StoreRead) -> None:
+        """The branch has the checkpoints that were read, and its gates the answers; nothing else is different."""
+        c = self.c
+        read = event.checkpoints[: c.L]
+        for i, checkpoint in enumerate(read, 1):
+            if self._same(bytes(t), b, i, checkpoint) and i <= at.length(c, t, b):
+                continue
+            flags = (at.VALID if checkpoint.valid else 0) | (at.COMPLETE if checkpoint.complete else 0)
+            u = self.thread.units.get(checkpoint.unit or "", 0) or at.unit_after(c, t, b, i - 1)
+            self._write_entry(t, b, at.ckpt_at(c, b, i), u, flags, checkpoint.outcomes)
+        past = at.ckpt_at(c, b, len(read) + 1), at.ckpt_at(c, b, c.L + 1)
+        t[past[0] : past[1]] = bytes(past[1] - past[0])
+        t[at.branch_at(c, b) + at.LENGTH] = len(read)
+        for g in self._gates:
+            k = at.gate_at(c, b, g) + at.GATE_STATUS
+            is_open = self.thread.program.steps[g - 1].name in event.open_interrupts
+            if not self._keeps_answers(bytes(t), b, g, event) or (is_open and t[k] in (at.CLOSED, at.CONSUMED)):
+                t[k] = at.PARKED if is_open else at.CLOSED
+
+    def _write_entry(
+        self, t: bytearray, b: int, entry: int, u: int, flags: int, outcomes: Mapping[str, Value]
+    ) -> None:
+        """A checkpoint with these outcomes; where one is not said, it is what is recorded."""
+        c = self.c
+        t[entry : entry + c.entry] = bytes(c.entry)
+        t[entry + at.ENTRY_UNIT], t[entry + at.ENTRY_FLAGS] = u, flags
+        for x in range(c.first[u], c.first[u + 1]) if u <= c.U else ():
+            name = self.thread.program.steps[x - 1].name
+            value = self.thread.value(outcomes[name]) if name in outcomes else t[at.ledger_at(c, b, x)]
+            t[entry + at.ENTRY_OUT + c.place[x]] = value
 
     def _who(self, s: bytes, event: AnyEvent) -> int:
         """The runner that an event is taken to be of: where it is, or else one that does nothing."""

@@ -40,9 +40,11 @@ from trace_check.observations import Observation
 from trace_check.prospects import Prospects
 from trace_check.symmetry import Loosened
 
-__all__ = ["ALL_CLAUSES", "Explained", "Node", "Search", "Steps", "Way"]
+__all__ = ["ALL_CLAUSES", "ASSERTED", "Explained", "Node", "Search", "Steps", "Way", "breaks"]
 
 ALL_CLAUSES = (*CLAUSES, "LV")
+ASSERTED = 16
+"""Bits of `Node.broken` from here on: the clauses broken in a state that nothing explains and an event only asserts."""
 _LV = 1 << len(CLAUSES)
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
@@ -53,13 +55,21 @@ _PAST_HOPE = 1000  # hopeless places that are looked at to see how far the refer
 
 
 class Node(NamedTuple):
-    """A place in the search: which observations are explained (bits), the state, and what it took."""
+    """A place in the search: which observations are explained (bits), the state, and what it took.
+
+    `broken` has a bit for each clause broken on the way, and from `ASSERTED` on one for each that was so only by assertion.
+    """
 
     done: int
     state: bytes
     faults: int
     unmodelled: tuple[int, ...]
     broken: int
+
+
+def breaks(node: Node, bit: int) -> bool:
+    """Is a clause broken there, be it only in a state that was asserted?"""
+    return bool((node.broken | node.broken >> ASSERTED) >> bit & 1)
 
 
 Way = list[tuple[Node, str, int | None]]
@@ -327,7 +337,7 @@ class Search:
         self, node: Node, state: bytes, faults: int, name: str, i: int | None, actor: str | None = None
     ) -> None:
         """Add the place that a step leads to: observation i, or what an actor (None: somebody) does unseen."""
-        broken = node.broken | self.steps.broken(state)
+        broken = node.broken | self.steps.broken(state) & ~(node.broken >> ASSERTED)
         if broken & ~node.broken & _FD and not faults:
             # The code of an effect isn't known: two branches that answer it differently show that a fork deviated.
             faults = FORK_NONDETERMINISM
@@ -379,7 +389,8 @@ class Search:
             i = min(self.enabled(node.done), key=lambda k: self.observations[k].high)
             observation = self.observations[i]
             state = self.matcher.forced(node.state, observation)
-            broken = node.broken | self.steps.broken(state)
+            # What breaks in a state that is only asserted is possible, and no more.
+            broken = node.broken | (self.steps.broken(state) & ~node.broken) << ASSERTED
             if self.matcher.starves(state, observation):
                 broken |= _LV
             unmodelled = (*node.unmodelled, observation.position)
@@ -437,7 +448,7 @@ class Search:
         goals = self.found.goals
         chosen = goals[:_WAYS]
         for bit in range(len(ALL_CLAUSES)):
-            chosen += [goal for goal in goals if goal.broken >> bit & 1][:_WAYS]
+            chosen += [goal for goal in goals if breaks(goal, bit)][:_WAYS]
         self.found.ways = {goal: self.way(goal) for goal in chosen}
         return True
 

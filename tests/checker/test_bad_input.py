@@ -48,7 +48,7 @@ def unknown_step(lines: list[str]) -> None:
 
 def dynamic(lines: list[str]) -> None:
     changed: dict[str, Any] = json.loads(lines[0])
-    lines[0] = json.dumps(changed | {"program": "dynamic"})
+    lines[0] = json.dumps(changed | {"program": "dynamic", "observes": ["loaded"]})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def dynamic(lines: list[str]) -> None:
         (nothing, None, "the file is empty"),
         (out_of_order, 3, "actor 'p1' jumps from seq 1 to 3"),
         (unknown_step, 4, "unknown step 'e9'"),
-        (dynamic, 1, "the program is dynamic"),
+        (dynamic, 1, "the program is dynamic, and 'observes' does not promise committed"),
     ],
 )
 def test_refused(change: Callable[[list[str]], None], line: int | None, what: str, tmp_path: Path) -> None:
