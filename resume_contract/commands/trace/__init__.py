@@ -1,4 +1,4 @@
-"""``resume-contract trace``: record, check and show; one module for each of its commands."""
+"""``resume-contract trace``: record, check, show and shrink; one module for each of its commands."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import typer
 from resume_contract.commands.trace.check import check_command
 from resume_contract.commands.trace.record import record_command
 from resume_contract.commands.trace.show import show_command
+from resume_contract.commands.trace.shrink import shrink_command
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Record traces of a framework, check them against the reference, and show them.",
+    help="Record traces of a framework, check them against the reference, show and shrink them.",
     rich_markup_mode=None,
 )
 app.command("record")(record_command)
 app.command("check")(check_command)
 app.command("show")(show_command)
+app.command("shrink")(shrink_command)
