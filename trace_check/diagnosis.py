@@ -187,6 +187,14 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
                     ),
                 ),
                 (
+                    f"the checkpoint seals all steps of unit {event.unit}",
+                    lambda s: m.lists_steps(event),
+                ),
+                (
+                    "what it declares to come next is what the program says",
+                    lambda s: m.declares_next(event),
+                ),
+                (
                     "the outcomes are those recorded",
                     lambda s: all(s[at.ledger_at(c, b, x)] == o for x, o in outcomes.items()),
                 ),

@@ -379,6 +379,8 @@ class Matcher:
             at.committing(self.c, s, r) and self._run(s, r, at.BRANCH) == b and self._run(s, r, at.UNIT) == u
         ):
             return
+        if not (self.declares_next(event) and self.lists_steps(event)):
+            return
         outcomes = {self.thread.step(name): self.thread.value(o) for name, o in event.outcomes.items()}
         if any(s[at.ledger_at(self.c, b, x)] != o for x, o in outcomes.items()):
             return
@@ -395,6 +397,17 @@ class Matcher:
         ):
             # Acknowledged, and already so in the branch: what the caller was told is true, the write is a repeat.
             yield from self._take(s, 0, act.Stale, r)
+
+    def declares_next(self, event: Committed) -> bool:
+        """Does a checkpoint declare nothing to come next but the unit that the program says?"""
+        following = self.thread.units[event.unit] + 1
+        return all(self.thread.units[name] == following for name in event.next)
+
+    def lists_steps(self, event: Committed) -> bool:
+        """Has a checkpoint all steps of its unit, as far as it says which it has?"""
+        u = self.thread.units[event.unit]
+        units = self.thread.program.units
+        return not event.steps or u > len(units) or {s.name for s in units[u - 1]}.issubset(event.steps)
 
     def _all_crashed(self, s: bytes, actor: str) -> Iterator[Move]:
         """The death of a process: one of its runners may deviate, the others just crash."""
@@ -639,7 +652,7 @@ class Matcher:
         n, m = at.length(c, t, b), int(t[q + at.OWN_LENGTH])
         if n == c.L or m == c.L:
             return
-        flags = (at.VALID if event.valid else 0) | at.COMPLETE
+        flags = (at.VALID if event.valid else 0) | (at.COMPLETE if self.lists_steps(event) else 0)
         for entry, acked in ((at.ckpt_at(c, b, n + 1), 0), (q + c.own + m * c.entry, at.ACKED)):
             self._write_entry(t, b, entry, u, flags | acked, event.outcomes)
         t[q + at.LENGTH], t[q + at.OWN_LENGTH] = n + 1, m + 1
