@@ -16,6 +16,7 @@ from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
 from trace_check.reader import Trace, read_trace
 from trace_check.search import ALL_CLAUSES, Explained, Node, Way, breaks
+from trace_check.stuck import stuck_before
 
 __all__ = ["DEFAULT_BUDGET", "BrokenClause", "Unexplained", "Verdict", "check_file", "check_trace"]
 
@@ -246,20 +247,12 @@ def _first_unexplained(
     matcher: Matcher, thread: Thread, explained: Explained, trace: Trace
 ) -> Unexplained | None:
     """The first event that no faultless candidate explains, and what it is closest to."""
-    candidates = explained.stuck
-    if not candidates:
+    stuck = stuck_before(thread, explained)
+    if stuck is None:
         return None
-    missing: dict[int, list[bytes]] = {}
-    for node in candidates:
-        left = [i for i, o in enumerate(thread.observations) if not node.done >> i & 1 and not o.pending]
-        if left:
-            first = min(left, key=lambda i: (thread.observations[i].high, i))
-            missing.setdefault(first, []).append(node.state)
-    if not missing:
-        return None
-    index = min(missing, key=lambda i: thread.observations[i].high)
+    index, states = stuck
     observation: Observation = thread.observations[index]
-    near = closest(matcher, observation, missing[index])
+    near = closest(matcher, observation, states)
     return Unexplained(
         event=observation.position,
         line=trace.lines[observation.position - 1],
@@ -268,5 +261,5 @@ def _first_unexplained(
         condition=near.condition,
         holding=near.holding,
         conditions=near.conditions,
-        candidates=len(set(missing[index])),
+        candidates=len(set(states)),
     )
