@@ -38,14 +38,17 @@ VARIABLES
 
 tracevars == <<vars, which, first, ahead, used, broken, code, now>>
 
-Trace == Cases[which].trace
-Crew == Cases[which].crew
-Mine == Cases[which].mine
-Death == Cases[which].death
-Observes == Cases[which].observes
-Sink == Cases[which].sink
-Shown == Cases[which].shown
-MaxFaults == Cases[which].most
+(* TLC evaluates a constant that a definition stands for at each use, but a *)
+(* definition without parameters once.                                     *)
+Given == Cases
+Trace == Given[which].trace
+Crew == Given[which].crew
+Mine == Given[which].mine
+Death == Given[which].death
+Observes == Given[which].observes
+Sink == Given[which].sink
+Shown == Given[which].shown
+MaxFaults == Given[which].most
 
 Actors == DOMAIN Crew
 Others(r) == UNION {Crew[a] \ {r} : a \in {a \in Actors : r \in Crew[a]}}
@@ -98,7 +101,7 @@ Yields(b, x, v) ==
      ELSE IF known \subseteq here THEN v \in known
      ELSE v \in here /\ \A w \in here : v <= w
   /\ now' = v
-  /\ code' = IF ~Cases[which].forks \/ here # {} \/ known # {} THEN code
+  /\ code' = IF ~Given[which].forks \/ here # {} \/ known # {} THEN code
              ELSE code \cup {[step |-> x, inputs |-> in, out |-> v]}
 YieldsOther(b, x, v) == \E w \in Shown[x] \ {v} : Yields(b, x, w)
 
@@ -384,13 +387,13 @@ Broken ==
 
 TraceInit ==
   /\ Init
-  /\ which \in DOMAIN Cases
+  /\ which \in DOMAIN Given
   /\ first = 1 /\ ahead = {} /\ used = {} /\ broken = {} /\ code = {} /\ now = None
 
 (* A register for each thread: how many faults its cheapest explanation so  *)
 (* far uses; -1 where it conforms, so that nothing more is to be looked for. *)
 (* They only spare work, and need a single worker.                          *)
-ASSUME RegistersAreSet == \A i \in DOMAIN Cases : TLCSet(i, Cases[i].most)
+ASSUME RegistersAreSet == \A i \in DOMAIN Given : TLCSet(i, Given[i].most)
 Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 
 (* What only tells is taken as soon as it is so: later it could but be less *)
