@@ -24,7 +24,9 @@ from trace_check.recording.work import Work, told
 __all__ = ["Session", "recording_connection"]
 
 _STEP_STORED: Final = re.compile(r"INSERT INTO (?:main\.)?operation_outputs \((?P<columns>[^)]*)\) VALUES")
-_OWNER_STORED: Final = re.compile(r"(?:INSERT INTO|UPDATE) (?:main\.)?workflow_status\b.*\bowner_xid\b", re.DOTALL)
+_OWNER_STORED: Final = re.compile(
+    r"(?:INSERT INTO|UPDATE) (?:main\.)?workflow_status\b.*\bowner_xid\b", re.DOTALL
+)
 
 
 class Session:
@@ -46,6 +48,7 @@ class Session:
         self.waiting: set[str] = set()
         self._values: dict[tuple[str, int], Any] = {}
         self._stored: set[tuple[str, int]] = set()
+        self._found: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
 
     def where(self, thread: str, workflow: str) -> dict[str, str]:
@@ -68,11 +71,18 @@ class Session:
             calls = tables.calls(workflow)
             sealed = tables.sealed(self.layout, thread, workflow)
         with self._lock:
-            self._stored |= {(workflow, number) for number in calls}
+            found = {(workflow, number) for number in calls}
+            self._stored |= found
+            self._found |= found
         name = checkpoint_id(self.layout, thread, workflow, sealed - 1) if sealed else None
         operation.end(checkpoint=name, index=sealed)
         self.probe.reach(points.LOADED)
         return sealed
+
+    def was_stored(self, workflow: str, slot: Slot) -> bool:
+        """Whether a step's row was there when an execution in this process began."""
+        with self._lock:
+            return (workflow, slot.function_id) in self._found
 
     @contextmanager
     def storing(self, rows: Sequence[dict[str, Any]]) -> Iterator[None]:

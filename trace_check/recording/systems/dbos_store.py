@@ -74,7 +74,7 @@ class Tables:
         return [name for (name,) in self._rows(query, workflow)]
 
     def calls(self, workflow: str) -> dict[int, Row]:
-        """What the workflow's calls gave, by function id."""
+        """What the workflow's calls gave, by function id; an error is something that a call gave."""
         query = (
             "SELECT function_id, function_name, output, error, serialization, started_at_epoch_ms,"
             " completed_at_epoch_ms FROM operation_outputs WHERE workflow_uuid = ? ORDER BY function_id"
@@ -102,8 +102,8 @@ class Tables:
         )
 
     def sealed(self, layout: Layout, thread: str, workflow: str) -> int:
-        """How many units of an instance have a row for each of their steps."""
-        calls = self.calls(workflow)
+        """How many units of an instance have the outcome of each of their steps."""
+        calls = {number for number, row in self.calls(workflow).items() if row.error is None}
         for number in range(len(layout.program)):
             if any(slot.function_id not in calls for slot in layout.unit(thread, number)):
                 return number

@@ -99,12 +99,18 @@ class _Instance:
 
         try:
             value = await DBOS.run_step_async({"name": name}, body)
-        except error.DBOSWorkflowConflictIDError as lost:
+        except (error.DBOSWorkflowConflictIDError, Exception) as raised:
             if ran:
+                is_lost = isinstance(raised, error.DBOSWorkflowConflictIDError)
                 session.log.emit(
-                    "refused", what="record", error=type(lost).__name__, step=name, **self._where
+                    "refused",
+                    what="record" if is_lost else "outcome",
+                    error=type(raised).__name__,
+                    step=name,
+                    **self._where,
                 )
             raise
-        if not ran and slot.unit >= self._sealed:
+        # What was stored when the execution began, the load has seen already.
+        if not ran and not session.was_stored(self._workflow, slot):
             session.log.emit("memo_used", step=name, **self._where)
         return value
