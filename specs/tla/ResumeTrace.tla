@@ -22,6 +22,7 @@ CONSTANT
               \*   mine      for each actor the places of its observations in the trace
               \*   death     for each actor the place of the line that tells of its end, or 0
               \*   observes  the kinds of which the recorder shows every step
+              \*   named     steps that are known by name only: nothing of them need be shown
               \*   sink      "plain" or "keyed"
               \*   shown     for each step, the values that it may have unseen
               \*   forks     whether there is more than one branch
@@ -46,6 +47,7 @@ Crew == Given[which].crew
 Mine == Given[which].mine
 Death == Given[which].death
 Observes == Given[which].observes
+Named == Given[which].named
 Sink == Given[which].sink
 Shown == Given[which].shown
 MaxFaults == Given[which].most
@@ -53,6 +55,7 @@ MaxFaults == Given[which].most
 Actors == DOMAIN Crew
 Others(r) == UNION {Crew[a] \ {r} : a \in {a \in Actors : r \in Crew[a]}}
 Promised(k) == k \in Observes
+PromisedOf(k, x) == k \in Observes /\ x \notin Named
 
 (* Gone unseen, a process may have done such a thing after its last line.   *)
 Quiet == {"effect_fired", "recorded", "committed", "parked", "gate_passed"} \ Observes # {}
@@ -208,6 +211,8 @@ Matches(outs, entry) == \A p \in outs : entry.out[p[1]] = p[2]
 ShowsCommitted(o, r) ==
   LET b == o.branch u == o.unit IN
   /\ In(r, b) /\ Committing(r) /\ run[r].unit = u /\ NoCode
+  /\ o.next \subseteq {u + 1}                               \* it declares no other unit to come
+  /\ o.steps # {} => StepsIn[u] \subseteq o.steps           \* and leaves out no step
   /\ \/ /\ \A p \in o.outs : ledger[b][p[1]].out = p[2]
         /\ (\A x \in StepsIn[u] : ledger[b][x].ok) = o.valid
         /\ \/ Plain /\ Commit(r)
@@ -300,22 +305,22 @@ UnseenAtGate(r) ==
 
 UnseenRun(r) ==
   LET b == run[r].branch x == run[r].step w == world[b][x] IN
-  \/ /\ ~Promised("computed") /\ Ready(r, "pure") /\ ~IsOutlived(r) /\ Plain
+  \/ /\ ~PromisedOf("computed", x) /\ Ready(r, "pure") /\ ~IsOutlived(r) /\ Plain
      /\ \E v \in Shown[x] : \/ Yields(b, x, v) /\ Compute(r, TRUE)
                             \/ Freely(v) /\ Compute(r, FALSE)
   \/ /\ ~Promised("effect_fired") /\ Ready(r, "effect") /\ ~IsOutlived(r) /\ Plain
      /\ IF w.applied # 0 THEN Freely(w.answer) /\ Fire(r, w.ok)
         ELSE \E v \in Shown[x] : \/ Yields(b, x, v) /\ Fire(r, TRUE)
                                  \/ Freely(v) /\ Fire(r, FALSE)
-  \/ /\ ~Promised("recorded") /\ Ready(r, "effect") /\ By("record_before_fire")
+  \/ /\ ~PromisedOf("recorded", x) /\ Ready(r, "effect") /\ By("record_before_fire")
      /\ \E v \in Shown[x] : Freely(v) /\ RecordUnfired(r)
 
 UnseenWrite(r) ==
   /\ NoCode
-  /\ \/ ~Promised("memo_used") /\ Plain /\ Memo(r)
+  /\ \/ ~PromisedOf("memo_used", run[r].step) /\ Plain /\ Memo(r)
      \/ /\ Holding(r)
-        /\ \/ (~Promised("recorded") \/ Kind[run[r].step] = "gate") /\ Plain /\ Record(r)
-           \/ ~Promised("recorded") /\ By("invalid_persisted") /\ RecordInvalid(r)
+        /\ \/ (~PromisedOf("recorded", run[r].step) \/ Kind[run[r].step] = "gate") /\ Plain /\ Record(r)
+           \/ ~PromisedOf("recorded", run[r].step) /\ By("invalid_persisted") /\ RecordInvalid(r)
            \/ ~Promised("refused") /\ Plain /\ (Stale(r) \/ Reject(r))
 
 (* A crew moves together.  Another one of it comes to what is open in the   *)

@@ -93,6 +93,7 @@ def _case(thread: Thread, most: int) -> FrozenMap:
             "mine": tuple(_places(ordered, actor) for actor in actors),
             "death": tuple(_death(ordered, actor) for actor in actors),
             "observes": frozenset(thread.observes),
+            "named": frozenset(map(thread.step, thread.unpromised)),
             "sink": thread.sink,
             "shown": _shown(thread),
             "forks": len(thread.branches) > 1,
@@ -186,8 +187,13 @@ def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[s
             step = program.number(name) if name else _NONE
             return _REFUSALS.get(event.what, "refused"), {"what": event.what, "step": step}
         case Committed():
-            outs = _outs(thread, event.outcomes)
-            return "committed", {"unit": thread.units[event.unit], "outs": outs, "valid": event.valid}
+            return "committed", {
+                "unit": thread.units[event.unit],
+                "outs": _outs(thread, event.outcomes),
+                "valid": event.valid,
+                "steps": frozenset(map(program.number, event.steps)),
+                "next": frozenset(thread.units[name] for name in event.next),
+            }
         case Forked():
             child = thread.branches[event.child]
             return "forked", {"index": event.index, "child": child, "declared": event.declared}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from resume_contract.commands.options import JsonOption
+from resume_contract.commands.options import HeapOption, JarOption, JavaOption, JsonOption
 from resume_contract.commands.trace.options import TornOption
-from resume_contract.errors import COULD_NOT_CHECK
+from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError, require
 from resume_contract.progress import status_line
+from resume_contract.second_opinions import Opinions, SecondOpinions
 from resume_contract.trace_files import trace_files
 from resume_contract.verdicts import verdict_lines
+
+if TYPE_CHECKING:
+    from trace_check.by_tlc import Tlc
 
 __all__ = ["check_command"]
 
@@ -38,27 +42,67 @@ def check_command(
             help="List the violations that were found, and those of --baseline, in this file.",
         ),
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", "-e", help="mirror, tlc, or both: TLC's is then a second opinion.")
+    ] = "mirror",
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", help="Seconds that a run of TLC may take; 300 by default.")
+    ] = None,
+    tlc_jar: JarOption = None,
+    java: JavaOption = None,
+    heap: HeapOption = None,
 ) -> None:
     """Say of each trace whether the reference explains it, and if not, which clauses break where and why."""
     from resume_contract.baselines import Known
     from trace_check.checker import DEFAULT_BUDGET, check_file
 
+    require(engine, "engine", ["mirror", "tlc", "both"])
+    tlc = _tlc(tlc_jar, java, heap, timeout) if engine != "mirror" else None
+    if tlc is not None and engine == "tlc":
+        if baseline is not None or write_baseline is not None:
+            raise ResumeContractError(
+                "--baseline: TLC does not say at which event a clause breaks: leave out --engine tlc"
+            )
+        _by_tlc_alone(Opinions(tlc, allow_torn), trace_files(files), as_json)
     known = Known(baseline, allow_torn=allow_torn)
+    second = SecondOpinions(tlc, allow_torn)
     verdicts = []
     for path in trace_files(files):
-        with status_line(str(path)):
+        with status_line(str(path)) as report:
             verdicts.append(check_file(path, allow_torn=allow_torn, budget=budget or DEFAULT_BUDGET))
+            second.ask(verdicts[-1], report)
     known.hold_against(verdicts)
     if as_json:
-        told = [verdict.to_json() | known.to_json(verdict) for verdict in verdicts]
+        told = [verdict.to_json() | known.to_json(verdict) | second.to_json(verdict) for verdict in verdicts]
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
     for verdict in verdicts:
         if verdict.exit_status == COULD_NOT_CHECK:
             typer.echo(f"error: {verdict.error}", err=True)
         elif not as_json:
-            typer.echo("\n".join(verdict_lines(verdict) + known.lines_of(verdict)))
+            typer.echo("\n".join(verdict_lines(verdict) + known.lines_of(verdict) + second.lines_of(verdict)))
     for line in [] if as_json else known.closing_lines():
         typer.echo(line)
     if write_baseline is not None:
         known.write(write_baseline)
-    raise typer.Exit(known.status())
+    raise typer.Exit(max(known.status(), second.status()))
+
+
+def _tlc(jar: Path | None, java: Path | None, heap: str | None, timeout: float | None) -> Tlc:
+    from trace_check.by_tlc import Tlc
+    from trace_check.by_tlc.running import DEFAULT_TIMEOUT
+
+    return Tlc(jar=jar, java=java, heap=heap, timeout=DEFAULT_TIMEOUT if timeout is None else timeout)
+
+
+def _by_tlc_alone(opinions: Opinions, paths: list[Path], as_json: bool) -> NoReturn:
+    """What TLC says, without the mirror."""
+    for path in paths:
+        with status_line(str(path)) as report:
+            opinions.ask(path, report)
+    if as_json:
+        typer.echo(json.dumps(opinions.to_json(), indent=2, ensure_ascii=False))
+    elif lines := opinions.lines():
+        typer.echo("\n".join(lines))
+    for error in opinions.errors:
+        typer.echo(f"error: {error}", err=True)
+    raise typer.Exit(opinions.status())
