@@ -75,5 +75,5 @@ class DBOSSystem(System):
             "kill-beside-durable-sibling-named": _NO_CHECKPOINT,
             "recovery-at-named-checkpoint": _NO_CHECKPOINT,
             "fork-undeclared": _NO_CHECKPOINT,
-            "torn-store": "SQLite's rollback journal, which DBOS keeps to, is gone once a write is there: none is left to cut",
+            "torn-store": "SQLite's rollback journal, which DBOS keeps, is gone once a write is done: none is left",
         }

@@ -117,13 +117,11 @@ class Session:
 
 
 def recording_connection(session: Session) -> type[sqlite3.Connection]:
-    """A connection class for the ``factory`` of :func:`sqlite3.connect`, which DBOS is given among its engine's arguments."""
+    """A class for the ``factory`` of :func:`sqlite3.connect`, which DBOS is given among its engine's arguments."""
 
     class Cursor(sqlite3.Cursor):
         def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
             super().execute(sql, parameters)
-            if "owner_xid" in sql:
-                open("/tmp/b4/sql.txt", "a").write(sql + "|" + repr(parameters) + chr(10))
             if found := _STEP_STORED.search(sql):
                 columns = [column.strip() for column in found["columns"].split(",")]
                 self.connection.inserted.append(dict(zip(columns, parameters, strict=False)))  # type: ignore[attr-defined]

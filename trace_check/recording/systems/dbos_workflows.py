@@ -3,6 +3,9 @@
 Imported only when DBOS is installed.
 """
 
+# Its decorators are Any where DBOS is not installed.
+# mypy: disable-error-code="untyped-decorator"
+
 from __future__ import annotations
 
 import asyncio
