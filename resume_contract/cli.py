@@ -6,6 +6,7 @@ standard error.
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,42 +14,51 @@ from typing import Any, NoReturn, cast
 
 import typer
 
-from resume_contract.commands import (
-    bench,
-    check,
-    explain,
-    graph,
-    induction,
-    matrix,
-    pluscal,
-    separate,
-    trace,
-    version,
-    walk,
-)
 from resume_contract.errors import CHECKED, COULD_NOT_CHECK, INTERRUPTED
 from resume_contract.errors import explain as explain_error
 
-__all__ = ["app", "main", "run"]
+__all__ = ["COMMANDS", "app_for", "main", "run"]
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Says, and checks, what it means to resume a workflow."
-    " Exit status: 0 as expected, 1 a violation or a difference, 2 could not check.",
-)
-app.command("check")(check.check_command)
-app.command("walk")(walk.walk_command)
-app.command("graph")(graph.graph_command)
-app.command("explain")(explain.explain_command)
-app.command("matrix")(matrix.matrix_command)
-app.command("separate")(separate.separate_command)
-app.command("induction")(induction.induction_command)
-app.command("pluscal")(pluscal.pluscal_command)
-app.add_typer(trace.app, name="trace")
-app.command("bench")(bench.bench_command)
-app.command("version")(version.version_command)
+COMMANDS = {
+    "check": "check_command",
+    "walk": "walk_command",
+    "graph": "graph_command",
+    "explain": "explain_command",
+    "matrix": "matrix_command",
+    "separate": "separate_command",
+    "induction": "induction_command",
+    "pluscal": "pluscal_command",
+    "trace": "app",
+    "conform": "conform_command",
+    "bench": "bench_command",
+    "version": "version_command",
+}
+"""Each command is in its module of `resume_contract.commands`: a function, or a group of commands of its own."""
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The command line as far as these arguments need it: all commands together take a second to load."""
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        help="Says, and checks, what it means to resume a workflow."
+        " Exit status: 0 as expected, 1 a violation or a difference, 2 could not check.",
+    )
+    app.callback()(_nothing_first)
+    named = arguments[0] if arguments else ""
+    for name in [named] if named in COMMANDS else COMMANDS:
+        found = getattr(importlib.import_module(f"resume_contract.commands.{name}"), COMMANDS[name])
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
+    return app
+
+
+def _nothing_first() -> None:
+    pass
+
 
 # The base of every error of the option parser; typer has brought that parser along since 0.26, and not before.
 _UsageError = cast("type[Exception]", typer.BadParameter.__mro__[2])
@@ -64,6 +74,7 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; its exit status.  What nobody expected is raised."""
     try:
+        app = app_for(arguments)
         status: Any = app(list(arguments) or ["--help"], prog_name="resume-contract", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED  # newer versions of typer return it

@@ -18,6 +18,7 @@ from pymodel.resume.tla_constants import constants
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.errors import ResumeContractError
 from resume_contract.lists import read_list
+from resume_contract.places import ENGINES, MANIFEST, ROOT
 from tlc_runner.config import Config, read_config
 from tlc_runner.outcome import Outcome
 
@@ -35,13 +36,7 @@ __all__ = [
     "load_manifest",
 ]
 
-ROOT = Path(__file__).resolve().parents[1]
-"""The checkout: the specs and the results are beside the packages."""
-
-MANIFEST = ROOT / "specs" / "manifest.yaml"
-
 BOUNDS = ("small", "base", "scaled")
-ENGINES = ("tlc", "mirror")
 
 CLAUSE_INVARIANTS = {
     "PC": "PC",

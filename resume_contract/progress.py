@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
-
-from rich.console import Console
 
 __all__ = ["SHOWN_AFTER", "Counts", "Report", "counts_text", "status_line"]
 
@@ -36,11 +35,12 @@ Report = Callable[[str], None]
 @contextmanager
 def status_line(what: str) -> Iterator[Report]:
     """A function that says how far `what` is, on a terminal and once it takes more than two seconds."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield lambda _: None
         return
-    status = console.status(what)
+    from rich.console import Console
+
+    status = Console(stderr=True).status(what)
     timer = threading.Timer(SHOWN_AFTER, status.start)
     timer.daemon = True
     timer.start()

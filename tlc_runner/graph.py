@@ -8,14 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from .config import read_config
 from .errors import SpecError, TLCError
 from .outcome import Outcome
 from .run import PathLike, run_tlc
 from .values import parse_state
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["read_dot", "state_graph"]
 
@@ -93,6 +95,8 @@ def read_dot(lines: Iterable[str]) -> nx.MultiDiGraph:
     SpecError
         If an edge leads to a state the dump does not describe, or there is no state at all.
     """
+    import networkx as nx
+
     graph = nx.MultiDiGraph()
     counts: dict[tuple[int, int, str], int] = {}
     for line in lines:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, TypeAlias, Union
 
@@ -293,13 +293,16 @@ class _Build(Transformer[Any, Any]):
         return value
 
 
-_PARSER = Lark(
-    (files(__package__) / "values.lark").read_text(encoding="utf-8"),
-    parser="lalr",
-    lexer="basic",
-    transformer=_Build(),
-    maybe_placeholders=False,
-)
+@cache
+def _parser() -> Lark:
+    """Made when a value is first read: many who use this module only write them."""
+    return Lark(
+        (files(__package__) / "values.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="basic",
+        transformer=_Build(),
+        maybe_placeholders=False,
+    )
 
 
 def parse_value(text: str) -> Value:
@@ -323,7 +326,7 @@ def parse_value(text: str) -> Value:
 @lru_cache(maxsize=1 << 15)
 def _parse(text: str) -> Value:
     # States of one run share most of their variables' texts, and values are immutable: cache by text.
-    value: Value = _PARSER.parse(text)  # type: ignore[assignment]
+    value: Value = _parser().parse(text)  # type: ignore[assignment]
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from resume_contract.errors import require
-from resume_contract.manifest import ENGINES, MANIFEST
+from resume_contract.places import ENGINES, MANIFEST
 
 __all__ = [
     "EngineOption",
