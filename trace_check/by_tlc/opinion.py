@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby, product
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from pymodel.resume.fault_names import FAULTS
-from trace_check.by_tlc.running import Explanation, Explanations, Tlc, explain_by_tlc
+from trace_check.by_tlc.running import Explanation, Tlc, explain_by_tlc
 from trace_check.observations import Thread, threads
 from trace_check.reader import Trace
 
-__all__ = ["MOST_FAULTS", "Opinion", "ThreadOpinion", "opinion_of", "opinion_of_threads"]
+__all__ = ["MOST_FAULTS", "Opinion", "ThreadOpinion", "opinion_of", "opinions_of_threads"]
 
 MOST_FAULTS = 3
 """How many faults are tried where nobody says how many it takes."""
@@ -59,7 +59,7 @@ class ThreadOpinion:
         return {clause: all(clause in one for one in found) for clause in sorted(set().union(*found))}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Opinion:
     """What TLC says of a trace.
 
@@ -71,7 +71,7 @@ class Opinion:
     """
 
     file: str
-    threads: list[ThreadOpinion] = field(default_factory=list)
+    threads: tuple[ThreadOpinion, ...] = ()
     runs: int = 0
     distinct: int = 0
     generated: int = 0
@@ -135,7 +135,7 @@ def opinion_of(
 
     Args:
         trace: that was read.
-        levels: how many faults to try, one after the other; until something explains the thread.
+        levels: how many faults to try, one number after the other, until something explains the thread.
         tlc: what to run it with.
         on_run: told what is asked next.
 
@@ -143,80 +143,104 @@ def opinion_of(
         TraceError: the trace cannot be checked.
         TLCError: TLC cannot run.
     """
-    opinion = Opinion(str(trace.path), warnings=tuple(trace.warnings))
-    opinion.threads = opinion_of_threads(threads(trace), levels, opinion, tlc, on_run)
-    return opinion
+    found = threads(trace)
+    asking = _Asking(tlc, on_run)
+    opinions = asking.widely(found, [tuple(levels)] * len(found))
+    return Opinion(
+        str(trace.path),
+        tuple(opinions),
+        asking.runs,
+        asking.distinct,
+        asking.generated,
+        asking.seconds,
+        tuple(trace.warnings),
+    )
 
 
-def opinion_of_threads(
-    asked: Sequence[Thread],
-    levels: Sequence[int],
-    counts: Opinion,
-    tlc: Tlc | None = None,
-    on_run: Report | None = None,
+def opinions_of_threads(
+    asked: Sequence[Thread], levels: Sequence[Sequence[int]], tlc: Tlc | None = None
 ) -> list[ThreadOpinion]:
-    """Ask TLC about threads; what it took is added to `counts`.
+    """Ask TLC about threads, be they of several traces: those of one program together.
 
-    A process that has run unordered steps one after the other is taken for one runner first.  Where that takes
-    faults, it is asked whether fewer do if it is one for each of them.
+    Args:
+        asked: the threads.
+        levels: for each how many faults to try, one number after the other.
+        tlc: what to run it with.
+
+    Raises:
+        TLCError: TLC cannot run.
     """
-    found = _try(asked, levels, counts, tlc, on_run)
-    wider = [
-        (i, wide, [k for k in levels if k < _cost(found[i], levels)])
-        for i, thread in enumerate(asked)
-        if found[i].verdict == VIOLATES and (wide := thread.widened()) is not None
-    ]
-    for i, wide, lower in wider:
-        # the cost minus one alone would do, but that is mostly not among the levels
-        steps = lower or ([_cost(found[i], levels) - 1] if _cost(found[i], levels) else [])
-        if steps:
-            (other,) = _try([wide], steps, counts, tlc, on_run)
+    return _Asking(tlc, None).widely(asked, levels)
+
+
+class _Asking:
+    """Runs of TLC, and what they took in all."""
+
+    def __init__(self, tlc: Tlc | None, on_run: Report | None) -> None:
+        self.tlc = tlc
+        self.on_run = on_run
+        self.runs = self.distinct = self.generated = 0
+        self.seconds = 0.0
+
+    def widely(self, asked: Sequence[Thread], levels: Sequence[Sequence[int]]) -> list[ThreadOpinion]:
+        """What TLC says of threads.
+
+        A process that has run unordered steps one after the other is taken for one runner first.  Where that takes
+        faults, it is asked whether fewer do if it is one for each of them.
+        """
+        found = self.ask(asked, levels)
+        wide: list[tuple[int, Thread, tuple[int, ...]]] = []
+        for i, thread in enumerate(asked):
+            if found[i].verdict == VIOLATES and (widened := thread.widened()) is not None:
+                fewest = min((len(e.faults) for e in found[i].cheapest), default=found[i].tried + 1)
+                # all that is less, or if none of it was tried, just the most that is less
+                lower = tuple(k for k in levels[i] if k < fewest) or (fewest - 1,)
+                wide += [(i, widened, lower)] if fewest else []
+        others = self.ask([thread for _, thread, _ in wide], [lower for _, _, lower in wide])
+        for (i, _, _), other in zip(wide, others, strict=True):
             if other.cheapest:
                 found[i] = other
             elif other.why:
-                found[i].why = found[i].why or other.why
-    return found
+                found[i].why = other.why
+        return found
 
+    def ask(self, asked: Sequence[Thread], levels: Sequence[Sequence[int]]) -> list[ThreadOpinion]:
+        """The same, each process as it is."""
+        found = [ThreadOpinion(thread.name) for thread in asked]
+        left = list(range(len(asked)))
+        for turn in range(max(map(len, levels), default=0)):
+            left = [i for i in left if turn < len(levels[i]) and not found[i].cheapest and not found[i].why]
+            for batch in _batches(left, asked):
+                self._run(asked, [(i, levels[i][turn]) for i in batch], found)
+                late = [(i, levels[i][turn]) for i in batch if found[i].why] if len(batch) > 1 else []
+                for one in late:  # each with all the time for itself
+                    found[one[0]].why = ""
+                    self._run(asked, [one], found)
+        return found
 
-def _cost(opinion: ThreadOpinion, levels: Sequence[int]) -> int:
-    """How many faults the thread takes; more than any level if none of them is enough."""
-    return min((len(e.faults) for e in opinion.cheapest), default=levels[-1] + 1)
-
-
-def _try(
-    asked: Sequence[Thread], levels: Sequence[int], counts: Opinion, tlc: Tlc | None, on_run: Report | None
-) -> list[ThreadOpinion]:
-    found = [ThreadOpinion(thread.name) for thread in asked]
-    left = list(range(len(asked)))
-    for level in levels:
-        for batch in _batches(left, asked):
-            if on_run is not None:
-                on_run(
-                    f"TLC, {len(batch)} threads, by {level} faults" if level else f"TLC, {len(batch)} threads"
-                )
-            run = explain_by_tlc([asked[i] for i in batch], [min(level, len(FAULTS))] * len(batch), tlc)
-            counts.runs += 1
-            counts.distinct += run.distinct
-            counts.generated += run.generated
-            counts.seconds += run.seconds
-            for i, explanations in zip(batch, run.threads, strict=True):
-                _learn(found[i], explanations, run.why)
-        left = [i for i in left if not found[i].cheapest and not found[i].why]
-    return found
-
-
-def _learn(opinion: ThreadOpinion, explanations: Explanations, why: str) -> None:
-    if explanations.decided:
-        opinion.tried = explanations.most
-        opinion.cheapest = explanations.cheapest
-    else:
-        # what was found so far need not be the cheapest, nor all of it
-        opinion.why = why
+    def _run(
+        self, asked: Sequence[Thread], batch: Sequence[tuple[int, int]], found: list[ThreadOpinion]
+    ) -> None:
+        most = [min(level, len(FAULTS)) for _, level in batch]
+        if self.on_run is not None:
+            self.on_run(f"asking TLC about {len(batch)} threads and up to {max(most)} faults")
+        run = explain_by_tlc([asked[i] for i, _ in batch], most, self.tlc)
+        self.runs += 1
+        self.distinct += run.distinct
+        self.generated += run.generated
+        self.seconds += run.seconds
+        for (i, _), explanations in zip(batch, run.threads, strict=True):
+            if explanations.decided:
+                found[i].tried, found[i].cheapest = explanations.most, explanations.cheapest
+            else:
+                found[i].why = run.why  # what was found so far need not be the cheapest, nor all of it
 
 
 def _batches(indexes: Iterable[int], asked: Sequence[Thread]) -> Iterable[list[int]]:
     """The threads in groups of one program, not too many at a time."""
-    for _, group in groupby(indexes, key=lambda i: asked[i].program.units):
-        whole = list(group)
+    groups: dict[Hashable, list[int]] = {}
+    for i in indexes:
+        groups.setdefault(asked[i].program.units, []).append(i)
+    for whole in groups.values():
         for start in range(0, len(whole), _BATCH):
             yield whole[start : start + _BATCH]
