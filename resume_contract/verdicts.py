@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,13 +11,14 @@ if TYPE_CHECKING:
 
 __all__ = ["verdict_lines"]
 
+_SHOWN = 20
+"""Of each clause, and of unmodelled events, so many are shown; all that are listed are in the JSON."""
+
 
 def verdict_lines(verdict: Verdict) -> list[str]:
     """A verdict for people."""
     lines = [f"{verdict.file}: {verdict.verdict}"]
-    for broken in verdict.clauses:
-        certainty = "certainly" if broken.certain else "possibly"
-        lines.append(f"  {broken.clause} is {certainty} broken, at event {broken.event}")
+    lines += _clause_lines(verdict)
     lines += [f"  explained by {' and '.join(faults)}" for faults in verdict.explanations if faults]
     first = verdict.first_unexplained
     if first is not None:
@@ -24,9 +27,36 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         )
         lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
     if verdict.unmodelled:
-        lines.append(f"  explained by no set of faults: event {', '.join(map(str, verdict.unmodelled))}")
+        lines.append(
+            f"  explained by no set of faults: event {_some(verdict.unmodelled, _more(verdict, 'unmodelled'))}"
+        )
     if verdict.verdict == "conforms":
         clauses = ", ".join(verdict.exercised) or "no clause, so it is no evidence"
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")
     lines += [f"  warning: {warning}" for warning in verdict.warnings]
     return lines
+
+
+def _clause_lines(verdict: Verdict) -> list[str]:
+    lines: list[str] = []
+    count: Counter[str] = Counter()
+    for broken in verdict.clauses:
+        count[broken.clause] += 1
+        if count[broken.clause] <= _SHOWN:
+            certainty = "certainly" if broken.certain else "possibly"
+            lines.append(f"  {broken.clause} is {certainty} broken, at event {broken.event}")
+    for clause, found in count.items():
+        more = _more(verdict, clause) + max(0, found - _SHOWN)
+        if more:
+            lines.append(f"  {clause} is broken at {more:,} more events")
+    return lines
+
+
+def _more(verdict: Verdict, what: str) -> int:
+    """How many more there are than are listed."""
+    return dict(verdict.left_out).get(what, 0)
+
+
+def _some(events: Sequence[int], more: int) -> str:
+    more += max(0, len(events) - _SHOWN)
+    return ", ".join(map(str, events[:_SHOWN])) + (f" and {more:,} more" if more else "")

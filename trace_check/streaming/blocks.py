@@ -36,8 +36,8 @@ def blocks(path: Path, *, allow_torn: bool) -> Iterator[Block]:
     """The file's blocks.
 
     Raises:
-        Irregular: it can't be read to its end, unless it is a gzip stream cut short and that is allowed; it has a line that
-            is too long, or is not UTF-8.
+        Irregular: it can't be read to its end, unless it is a gzip stream cut short and that is allowed; it has a
+            line that is too long, or is not UTF-8.
         TraceError: it can't be opened.
     """
     rest, offset, ends = b"", 0, False

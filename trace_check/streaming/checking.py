@@ -1,7 +1,8 @@
 """A trace of any size to the verdict that the offline checker gives.
 
-Threads are independent, and a thread's verdict depends on its form only (see `forms`).  So each form is judged once, by the offline
-checker itself, and what is left is to say where its events are in the file, which takes a second pass if there is anything to say.
+Threads are independent, and a thread's verdict depends on its form only (see `forms`).  So each form is judged once,
+by the offline checker itself, and what is left is to say where its events are in the file, which takes a second pass
+if there is anything to say.
 """
 
 from __future__ import annotations
@@ -252,7 +253,7 @@ def _placed(
 
 
 def _wanted(forms: list[_Form]) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[int, int]]:
-    """What is to be located: of each line of each form, as bits; where a form's lines begin; how many there are of each bit."""
+    """What is to be located of each line of each form, as bits; where a form's lines begin; how often each bit is."""
     sizes = np.array([0 if f.verdict.verdict == "conforms" else len(f.letters) for f in forms], np.int64)
     starts = np.cumsum(sizes) - sizes
     wanted = np.zeros(int(sizes.sum()) + 1, np.int64)

@@ -1,8 +1,8 @@
 """The canonical form of a thread, as a trace of its own that the offline checker judges.
 
-A form is what a thread has shown with every name replaced by a number; step and unit names are the program's.  Threads of one form
-differ in names, times, keys, checkpoints' ids, digests and error classes, which no verdict depends on
-(``tests/scale/test_what_a_form_leaves_out.py``), and in where their lines are.
+A form is what a thread has shown with every name replaced by a number; step and unit names are the program's.
+Threads of one form differ in names, times, keys, checkpoints' ids, digests and error classes, which no verdict
+depends on (``tests/scale/test_forms.py``), and in where their lines are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ _FLAGS = {s.UNSET: UNSET, s.NULL: None, s.FALSE: False, s.TRUE: True}
 
 
 def trace_of(
-    path: Path, header: Header, letters: Sequence[Letter], names: Mapping[int, str] | None = None, thread: str = "thread"
+    path: Path,
+    header: Header,
+    letters: Sequence[Letter],
+    names: Mapping[int, str] | None = None,
+    thread: str = "thread",
 ) -> Trace:
     """A trace with one thread, which shows what the letters say.
 
@@ -103,11 +107,12 @@ class _Reader:
         seq[actor] = seq.get(actor, 0) + 1
         phase = _PHASES[letter[0] >> 8]
         op = None if letter[3] == s.UNSET else f"op{letter[3]}"
-        common = {
+        common: dict[str, Any] = {
             "seq": seq[actor], "thread": thread, "branch": branch, "actor": actor, "t": before, "phase": phase, "op": op
         }  # fmt: skip
         fields = getattr(self, f"_{kind}")(_Cursor(letter))
-        return EVENT_TYPES[kind](**common, **fields)  # type: ignore[return-value]
+        made: Any = EVENT_TYPES[kind](**common, **fields)
+        return made  # type: ignore[no-any-return]
 
     def _loaded(self, c: _Cursor) -> dict[str, Any]:
         index = c.next()
@@ -152,15 +157,18 @@ class _Reader:
 
     def _committed(self, c: _Cursor) -> dict[str, Any]:
         return {
-            "unit": self.unit(c.next()), "valid": c.next() == s.TRUE, "steps": self._steps(c), "outcomes": self._outcomes(c),
-            "next": self._units(c), "checkpoint": "-", "parent": None,
+            "unit": self.unit(c.next()), "valid": c.next() == s.TRUE, "steps": self._steps(c),
+            "outcomes": self._outcomes(c), "next": self._units(c), "checkpoint": "-", "parent": None,
         }  # fmt: skip
 
     def _crashed(self, c: _Cursor) -> dict[str, Any]:
         signal, status = self.name(c.next()), c.next()
         if status == s.NULL:
             return {"signal": signal}
-        return {"signal": signal, "status": status if self.names is None else int(self.names[status - s.LOCAL])}
+        return {
+            "signal": signal,
+            "status": status if self.names is None else int(self.names[status - s.LOCAL]),
+        }
 
     def _paused(self, c: _Cursor) -> dict[str, Any]:
         return {"signal": "-"}

@@ -1,7 +1,7 @@
 """Lines that the scanner does not take as they are: read by the reader, and written again in plain form.
 
-Plain form has no escapes.  A character that JSON would escape becomes the byte FF and its number in hexadecimal, and as no UTF-8 has
-that byte, different names stay different.
+Plain form has no escapes.  A character that JSON would escape becomes the byte FF and its number in hexadecimal, and
+as no UTF-8 has that byte, different names stay different.
 """
 
 from __future__ import annotations

@@ -1,21 +1,23 @@
 """The scanner: from the bytes of lines to a path through the tree of behaviours, one node a thread.
 
 Plain functions over numpy arrays, compiled by `compiling.py`.  A line is taken in three stages: it is cut into fields;
-its names are looked up and it is folded to a *letter*; what it changes is written down.  The first two can be repeated, so that the
-scanner may stop in the middle of a line to have a table enlarged.
+its names are looked up and it is folded to a *letter*; what it changes is written down.  The first two can be
+repeated, so that the scanner may stop in the middle of a line to have a table enlarged.
 
-It knows the regular form of the format only: what is irregular, and whatever looks like an error, is left to the reader, which has
-the last word.  Hashes say where to look; what is found is compared in full.  The one exception errs on the safe side: of an
-operation that has ended only the hash is kept, and an equal hash counts as the same name, which the reader then judges.
+It knows the regular form of the format only: what is irregular, and whatever looks like an error, is left to the
+reader, which has the last word.  Hashes say where to look; what is found is compared in full.  The one exception errs
+on the safe side: of an operation that has ended only the hash is kept, and an equal hash counts as the same name,
+which the reader then judges.
 
 Words used here:
 
-name        what the trace calls an actor, a branch, an answer, ...; within a thread it is replaced by its number of first
-            appearance (`LOCAL` and up), which is all that a verdict can depend on.
+name        what the trace calls an actor, a branch, an answer, ...; within a thread it is replaced by its number of
+            first appearance (`LOCAL` and up), which is all that a verdict can depend on.
 letter      a line with names replaced, as integers; each different one has a number.
 node        what a thread has shown so far: the node before and a letter.
 """
 
+# ruff: noqa: SIM102, SIM109, SIM110  (compiled: loops stay loops, and one comparison is one)
 # mypy: disable-error-code="no-untyped-def,no-any-return"
 
 from __future__ import annotations
@@ -31,25 +33,25 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
 
-# --- what scan returns ------------------------------------------------------------------------------------------------
+# --- what scan returns ---
 
 DONE, SLOW, BAD, GROW, FULL, LONG = 0, 1, 2, 3, 4, 5
 
-# --- counters: places in Tables.meta ----------------------------------------------------------------------------------
+# --- counters: places in Tables.meta ---
 
 NAMES, ARENA, THREADS, ACTORS, OPERATIONS, RECORDS, FREE, LETTERS, TOKENS, NODES = range(10)
 EVENTS, LINES, POSITION, DYNAMIC, STEPS, HITS, LOCATE, LONGEST = range(10, 18)
 
-# --- scopes of names that are of no thread ----------------------------------------------------------------------------
+# --- scopes of names that are of no thread ---
 
 OF_THREADS, OF_ACTORS, OF_STEPS, OF_UNITS, OF_KINDS, OF_REFUSALS, OF_FIELDS = -1, -2, -3, -4, -5, -6, -7
 
-# --- tokens -----------------------------------------------------------------------------------------------------------
+# --- tokens ---
 
 UNSET, NULL, FALSE, TRUE, LOCAL = 0, 1, 2, 3, 4
 MAIN = HARNESS = 1
 
-# --- fields, kinds and refusals, as vocabulary.py numbers them ------------------------------------------------------------
+# --- fields, kinds and refusals, as vocabulary.py numbers them ---
 
 EVENT, SEQ, THREAD, BRANCH, ACTOR, TIME, PHASE, OP, INFERRED = range(9)
 CHECKPOINT, INDEX, STEP, OUTCOME, VALID, KEY, APPLIED, GATE, DELIVERY, VALUE, ACCEPTED = range(9, 20)
@@ -57,18 +59,20 @@ WHAT, ERROR, UNIT, STEPS_, OUTCOMES, PARENT, NEXT, SIGNAL, STATUS, CHILD, DECLAR
 CHECKPOINTS, ANSWERS, OPEN, SECONDS, ID, DIGEST, COMPLETE, PROCESS = range(31, 39)
 
 LOADED, COMPUTED, FIRED, RECORDED, MEMO, PARKED, ANSWER, PASSED, REFUSED, COMMITTED = range(10)
-CRASHED, PAUSED, CONTINUED, FORKED, READ, COMPLETED, FAILED, RESUME_FAILED, GAVE_UP, INSIDE_READ = range(10, 20)
+CRASHED, PAUSED, CONTINUED, FORKED, READ, COMPLETED, FAILED, RESUME_FAILED, GAVE_UP, INSIDE_READ = range(
+    10, 20
+)
 
 BEGIN, END = 1, 2  # 0: a line of its own
 PURE, EFFECT, GATE_KIND, ANY_KIND = 0, 1, 2, -1
 
-# --- types of what a field holds; of a scalar: places in `at` -----------------------------------------------------------
+# --- types of what a field holds; of a scalar: places in `at` ---
 
 STRING, NUMBER, NOTHING, NO, YES, LIST, OBJECT = 1, 2, 3, 4, 5, 6, 7
 KIND_, START, STOP, HASH = 0, 1, 2, 3
 FIELD_COUNT = 64  # places for fields in each of the four parts of `at`
 
-# --- a record of an operation that is open ------------------------------------------------------------------------------
+# --- a record of an operation that is open ---
 
 R_ACTOR, R_THREAD, R_BRANCH, R_KIND, R_ABOUT, R_OTHER, R_NUMBER = range(7)
 R_LENGTH, R_OFFSET, R_CK, R_CK_LENGTH, R_CK_OFFSET, R_NEXT, R_WIDTH = range(7, 14)
@@ -97,8 +101,8 @@ class Tables(NamedTuple):
         s_kind, s_unit: of each step of the program (from 1) its kind and its unit.
         masks: for each kind the fields that it may have and those that it must have.
         traits, closes: for each kind whether it is one line or two; for each refusal what it may end.
-        t_form, t_seen, wanted_at, wanted: to locate events: for each thread its form or -1 and the lines met, and for each form
-            where its lines begin in `wanted`.
+        t_form, t_seen, wanted_at, wanted: to locate events: for each thread its form or -1 and the lines met, and
+            for each form where its lines begin in `wanted`.
         hits: the events located: position, line, thread, what was wanted.
     """
 
@@ -144,7 +148,7 @@ class Tables(NamedTuple):
     hits: I64
 
 
-# --- tables -------------------------------------------------------------------------------------------------------------
+# --- tables ---
 
 
 def mixed(h: int) -> int:
@@ -302,7 +306,7 @@ def child_of(T: Any, parent: int, letter: int) -> int:
     return j
 
 
-# --- JSON: every loop ends at a newline, with which the buffer ends -----------------------------------------------------------
+# --- JSON: every loop ends at a newline, with which the buffer ends ---
 
 
 def blank(buf: Any, p: int) -> int:
@@ -332,7 +336,7 @@ def string(buf: Any, p: int, at: Any, f: int) -> int:
 
 
 def scalar(buf: Any, p: int, at: Any, f: int) -> int:
-    """A string, a whole number, true, false or null: past its end, or -1 if it is something else or not in plain form."""
+    """A string, a whole number, true, false or null: past its end, or -1: something else, or not in plain form."""
     c = buf[p]
     if c == 34:
         return string(buf, p + 1, at, f)
@@ -421,7 +425,7 @@ def own(at: Any, part: int) -> int:
 
 
 def cut(T: Any, buf: Any, p: int, at: Any) -> int:
-    """Cut an object into its fields: past its end, or -1.  The fields that there are, as bits, come in at[4 * FIELD_COUNT + 1]."""
+    """Cut an object into its fields: past its end, or -1.  at[4 * FIELD_COUNT + 1] has which there are, as bits."""
     if buf[p] != 123:
         return -1
     p = blank(buf, p + 1)
@@ -467,7 +471,7 @@ def number_at(buf: Any, at: Any, f: int) -> int:
     return found
 
 
-# --- from fields to tokens: -1 is something irregular or an error, -2 no room ------------------------------------------------
+# --- from fields to tokens: -1 is something irregular or an error, -2 no room ---
 
 
 def local(T: Any, buf: Any, start: int, stop: int, h: int, thread: int) -> int:
@@ -494,7 +498,7 @@ def name_token(T: Any, buf: Any, at: Any, f: int, thread: int, nullable: int) ->
 
 
 def value_token(T: Any, buf: Any, at: Any, f: int, thread: int) -> int:
-    """The token of an outcome or an answer: its text in the trace, quotes included, which tells apart what JSON does."""
+    """The token of an outcome or an answer: that of its text, quotes included, which tells apart what JSON does."""
     kind = at[KIND_ * FIELD_COUNT + f]
     if kind == NOTHING:
         return NULL
@@ -543,9 +547,7 @@ def checked(at: Any, f: int, nullable: int, may_be_empty: int) -> bool:
     kind = at[KIND_ * FIELD_COUNT + f]
     if kind == NOTHING:
         return nullable != 0
-    return kind == STRING and (
-        may_be_empty != 0 or at[STOP * FIELD_COUNT + f] > at[START * FIELD_COUNT + f]
-    )
+    return kind == STRING and (may_be_empty != 0 or at[STOP * FIELD_COUNT + f] > at[START * FIELD_COUNT + f])
 
 
 def names_list(T: Any, buf: Any, p: int, at: Any, tok: Any, n: int, scope: int) -> int:
@@ -709,7 +711,9 @@ def checkpoints_of(T: Any, buf: Any, p: int, at: Any, inner: Any, tok: Any, n: i
             seen = inner[4 * FIELD_COUNT + 1]
             if seen & ~T.masks[2 * INSIDE_READ] or T.masks[2 * INSIDE_READ + 1] & ~seen:
                 return -1
-            if not (checked(inner, ID, 0, 0) and checked(inner, PARENT, 1, 0) and checked(inner, DIGEST, 0, 0)):
+            if not (
+                checked(inner, ID, 0, 0) and checked(inner, PARENT, 1, 0) and checked(inner, DIGEST, 0, 0)
+            ):
                 return -1
             u = NULL
             if inner[KIND_ * FIELD_COUNT + UNIT] != NOTHING:
@@ -885,7 +889,11 @@ def content_of(
         about[0] = x
         return n + 2
     if kind == MEMO or kind == PARKED:
-        x = step_token(T, buf, at, STEP, ANY_KIND) if kind == MEMO else step_token(T, buf, at, GATE, GATE_KIND)
+        x = (
+            step_token(T, buf, at, STEP, ANY_KIND)
+            if kind == MEMO
+            else step_token(T, buf, at, GATE, GATE_KIND)
+        )
         tok[n] = x
         about[0] = x
         return n + 1 if x >= 0 else -1
@@ -979,7 +987,7 @@ def content_of(
     return n if number_at(buf, at, SECONDS) > 0 else -1  # GAVE_UP
 
 
-# --- operations -----------------------------------------------------------------------------------------------------------
+# --- operations ---
 
 
 def slot_of(T: Any, h: int) -> int:
@@ -1034,7 +1042,7 @@ def may_end(T: Any, buf: Any, at: Any, fields: Any, kind: int, refusal: int, who
     return kind == REFUSED or (fields[R_ABOUT] == about[0] and fields[R_OTHER] == about[1])
 
 
-# --- lines ----------------------------------------------------------------------------------------------------------------
+# --- lines ---
 
 
 def locate(T: Any, buf: Any, at: Any) -> int:
@@ -1312,8 +1320,8 @@ def begin(
 def scan(buf: Any, start: int, stop: int, T: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) -> int:
     """Take the lines of buf[start:stop], which ends with a newline.
 
-    Returns DONE, or why the line at meta[POSITION] was not taken: SLOW (it is irregular), BAD (it looks like an error), GROW (a
-    table is full), FULL (`hits` is), LONG (its thread has too many lines).  meta[LINES] counts the lines that were.
+    Returns DONE, or why the line at meta[POSITION] was not taken: SLOW (it is irregular), BAD (it looks like an error),
+    GROW (a table is full), FULL (`hits` is), LONG (its thread has too many lines).  meta[LINES] counts those that were.
     """
     p = start
     while p < stop:

@@ -14,6 +14,7 @@ from trace_check.reader import TraceStream
 from trace_check.streaming import scanner as s
 from trace_check.streaming.blocks import Block, blocks
 from trace_check.streaming.compiling import kernels
+from trace_check.streaming.forms import Letter
 from trace_check.streaming.lines import Irregular, plain_line, text_of
 from trace_check.streaming.tables import Memory
 
@@ -62,9 +63,10 @@ class Scan:
         """For each thread, in the order in which they begin, the node at which it ends."""
         return self.memory.tables.t_node[: self.threads]
 
-    def letters(self, node: int) -> list[list[int]]:
+    def letters(self, node: int) -> list[Letter]:
         """What a thread that ends at a node has shown, line by line."""
-        tables, found = self.memory.tables, []
+        tables = self.memory.tables
+        found: list[Letter] = []
         while node:
             letter = int(tables.n_letter[node])
             start = int(tables.l_offset[letter])
@@ -244,7 +246,7 @@ def _take_tail(feeder: _Feeder, block: Block, found: Scan, allow_torn: bool) -> 
 
 def locate(found: Scan, form_of: NDArray[np.int32], starts: NDArray[np.int64], wanted: NDArray[np.int64],
            *, allow_torn: bool) -> Iterator[Located]:  # fmt: skip
-    """Find events in a second pass: where the line is that is the so-and-so-manieth of its thread.
+    """Find events in a second pass: on which lines those are that are wanted of their threads.
 
     Args:
         found: the first pass.

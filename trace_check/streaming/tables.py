@@ -114,7 +114,8 @@ class Memory:
     def _rehash(self, counter: int) -> None:
         slots, kernel = _SLOTS[counter]
         size = 2 * len(getattr(self.tables, slots))
-        self.tables = self.tables._replace(**{slots: np.full(size, -1, np.int32)})
+        enlarged: Any = {slots: np.full(size, -1, np.int32)}
+        self.tables = self.tables._replace(**enlarged)
         getattr(self._kernels, kernel)(self.tables)
 
     def name_of(self, entry: int) -> bytes:

@@ -1,7 +1,7 @@
 """The words of the trace format, numbered for the scanner: fields, kinds of events, kinds of refusals.
 
-What an event may and must have is derived from the records of :mod:`trace_check.events`.  A field or a kind that is added there and
-is unknown here is not misread: a file that has it is left to the offline checker.
+What an event may and must have is derived from the records of :mod:`trace_check.events`.  A field or a kind that is
+added there and is unknown here is not misread: a file that has it is left to the offline checker.
 """
 
 from __future__ import annotations
@@ -22,17 +22,70 @@ from trace_check.events import (
 
 __all__ = ["CLOSES", "FIELDS", "KINDS", "REFUSALS", "field_masks", "kind_traits"]
 
-FIELDS: Final = (
-    "event seq thread branch actor t phase op inferred "
-    "checkpoint index step outcome valid key applied gate delivery value accepted what error unit steps outcomes "
-    "parent next signal status child declared checkpoints answers open_interrupts seconds id digest complete process"
-).split()
+FIELDS: Final = [
+    "event",
+    "seq",
+    "thread",
+    "branch",
+    "actor",
+    "t",
+    "phase",
+    "op",
+    "inferred",
+    "checkpoint",
+    "index",
+    "step",
+    "outcome",
+    "valid",
+    "key",
+    "applied",
+    "gate",
+    "delivery",
+    "value",
+    "accepted",
+    "what",
+    "error",
+    "unit",
+    "steps",
+    "outcomes",
+    "parent",
+    "next",
+    "signal",
+    "status",
+    "child",
+    "declared",
+    "checkpoints",
+    "answers",
+    "open_interrupts",
+    "seconds",
+    "id",
+    "digest",
+    "complete",
+    "process",
+]
 """The fields of events and of the checkpoints in a reading; a field's number is its place.  `scanner.py` has the same."""
 
-KINDS: Final = (
-    "loaded computed effect_fired recorded memo_used parked answer gate_passed refused committed crashed paused "
-    "continued forked store_read completed failed resume_failed resume_gave_up"
-).split()
+KINDS: Final = [
+    "loaded",
+    "computed",
+    "effect_fired",
+    "recorded",
+    "memo_used",
+    "parked",
+    "answer",
+    "gate_passed",
+    "refused",
+    "committed",
+    "crashed",
+    "paused",
+    "continued",
+    "forked",
+    "store_read",
+    "completed",
+    "failed",
+    "resume_failed",
+    "resume_gave_up",
+]
 """The kinds of events; a kind's number is its place.  `scanner.py` has the same."""
 
 REFUSALS: Final = get_args(Refusal)

@@ -42,6 +42,12 @@ def check_command(
             help="List the violations that were found, and those of --baseline, in this file.",
         ),
     ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Processes: for several traces, or the threads of a large one."
+        ),
+    ] = 1,
     engine: Annotated[
         str, typer.Option("--engine", "-e", help="mirror, tlc, or both: TLC's is then a second opinion.")
     ] = "mirror",
@@ -54,7 +60,8 @@ def check_command(
 ) -> None:
     """Say of each trace whether the reference explains it, and if not, which clauses break where and why."""
     from resume_contract.baselines import Known
-    from trace_check.checker import DEFAULT_BUDGET, check_file
+    from trace_check.checker import DEFAULT_BUDGET
+    from trace_check.streaming import check_files
 
     require(engine, "engine", ["mirror", "tlc", "both"])
     tlc = _tlc(tlc_jar, java, heap, timeout) if engine != "mirror" else None
@@ -66,11 +73,18 @@ def check_command(
         _by_tlc_alone(Opinions(tlc, allow_torn), trace_files(files), as_json)
     known = Known(baseline, allow_torn=allow_torn)
     second = SecondOpinions(tlc, allow_torn)
-    verdicts = []
-    for path in trace_files(files):
-        with status_line(str(path)) as report:
-            verdicts.append(check_file(path, allow_torn=allow_torn, budget=budget or DEFAULT_BUDGET))
-            second.ask(verdicts[-1], report)
+    with status_line("checking") as report:
+        found = check_files(
+            trace_files(files),
+            allow_torn=allow_torn,
+            budget=budget or DEFAULT_BUDGET,
+            jobs=jobs,
+            on_progress=lambda path, text: report(f"{path} {text}"),
+        )
+        verdicts = []
+        for verdict in found:
+            verdicts.append(verdict)
+            second.ask(verdict, report)
     known.hold_against(verdicts)
     if as_json:
         told = [verdict.to_json() | known.to_json(verdict) | second.to_json(verdict) for verdict in verdicts]
