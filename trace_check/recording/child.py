@@ -1,4 +1,4 @@
-"""The process under test: does one job and ends; ``python -m trace_check.recording.child JOB [READINGS]``."""
+"""The process under test: does one job and ends; ``python -m … JOB ASK REPLY`` or ``JOB READINGS``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ __all__ = ["main"]
 
 
 def main(argv: list[str]) -> int:
-    """Do the job of the file ``argv[0]``; or, with a second argument, read its store and write that file.
+    """Do the job of the file ``argv[0]``, whose probe asks and is answered on the file descriptors that follow; or, with
+    one more argument alone, read its store and write that file.
 
     Returns:
         0 when the action came back, 1 when the framework raised (the log says so),
@@ -29,9 +30,10 @@ def main(argv: list[str]) -> int:
     """
     job = msgspec.json.decode(Path(argv[0]).read_bytes(), type=Job)
     system = load_system(job.system, job.kept_in)
-    if len(argv) > 1:
+    if len(argv) == 2:
         return _read(system, job, Path(argv[1]))
-    probe = Probe(job.stops, job.ask, job.reply, job.hold)
+    ask, reply = map(int, argv[1:])
+    probe = Probe(job.stops, ask, reply, job.hold)
     status = _take(system, job, probe)
     if system.ends_at_once:
         sys.stderr.flush()

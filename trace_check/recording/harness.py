@@ -21,6 +21,7 @@ from trace_check.errors import RecordingError, TraceError
 from trace_check.events import ROOT_BRANCH, Event, Header
 from trace_check.reader import read_trace
 from trace_check.recording.log import EventLog, create_log, drop_torn_tail, read_events
+from trace_check.recording.processes import Process, start_process
 from trace_check.recording.scenarios import Answering, Continue, Forking, Run, Scenario, Stage
 from trace_check.recording.sink import fired_effects, missing_events
 from trace_check.recording.system import RECORDER_FAILED, BranchRead, Job, System, load_system
@@ -127,7 +128,7 @@ class _Child:
     """A process of a stage, and the harness's ends of its pipes."""
 
     run: Run
-    process: subprocess.Popen[bytes]
+    process: Process
     asks: int
     replies: int
     deadline: float
@@ -238,27 +239,20 @@ class _Recording:
         job_file = self._folder / f"job-reading-{number}.json"
         job_file.write_bytes(msgspec.json.encode(job))
         output = self._folder / f"reading-{number}.json"
-        command, variables = self._system.command(job_file)
+        stderr = self._folder / f"stderr-reading-{number}.txt"
+        process = start_process(self._name, self._system, [str(job_file), str(output)], stderr)
         try:
-            done = subprocess.run(
-                [*command, str(output)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=os.environ | self._system.environment() | variables,
-                timeout=scenario.timeout,
-                check=False,
-            )
+            status = process.wait(scenario.timeout)
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             raise RecordingError(
                 f"the store of {self._system.name} was not read in {scenario.timeout:g} s",
                 "mend the recorder",
             ) from None
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+        if status:
             raise RecordingError(
-                f"the store of {self._system.name} cannot be read: {said[-1] if said else 'it said nothing'}",
-                "mend the recorder",
+                f"the store of {self._system.name} cannot be read: {_last_line(stderr)}", "mend the recorder"
             )
         return msgspec.json.decode(output.read_bytes(), type=list[BranchRead])
 
@@ -276,7 +270,7 @@ class _Recording:
                 os.close(child.asks)
                 os.close(child.replies)
 
-    def _job(self, run: Run, stage: Stage | None = None, ask: int = -1, reply: int = -1) -> Job:
+    def _job(self, run: Run, stage: Stage | None = None) -> Job:
         scenario = self._scenario
         branch, token = self._place(run)
         stops = [point for point in (run.kill_at, run.stop_at) if point is not None]
@@ -298,8 +292,6 @@ class _Recording:
             behind_gate=scenario.behind_gate,
             threads=scenario.threads,
             joined=scenario.joined,
-            ask=ask,
-            reply=reply,
         )
 
     def _place(self, run: Run) -> tuple[str | None, str | None]:
@@ -337,21 +329,11 @@ class _Recording:
         asks, ask = os.pipe()
         reply, replies = os.pipe()
         try:
-            job = self._job(run, stage, ask, reply)
+            job = self._job(run, stage)
             job_file = self._folder / f"job-{run.actor}.json"
             job_file.write_bytes(msgspec.json.encode(job))
-            command, variables = self._system.command(job_file)
             stderr = self._folder / f"stderr-{run.actor}.txt"
-            with stderr.open("wb") as errors:
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                    env=os.environ | self._system.environment() | variables,
-                    pass_fds=(ask, reply),
-                    start_new_session=True,
-                )
+            process = start_process(self._name, self._system, [str(job_file)], stderr, (ask, reply))
         except BaseException:
             os.close(asks)
             os.close(replies)

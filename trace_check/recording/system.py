@@ -63,7 +63,6 @@ class Job(Struct, frozen=True, kw_only=True):
         behind_gate: seconds that the code behind a gate takes.
         threads, joined: the instances of the program, and how they are joined; see
             :class:`~trace_check.recording.scenarios.Scenario`.
-        ask, reply: file descriptors for the probe.
     """
 
     system: str
@@ -83,8 +82,6 @@ class Job(Struct, frozen=True, kw_only=True):
     behind_gate: float = 0.0
     threads: list[str] = msgspec.field(default_factory=lambda: [MAIN_THREAD])
     joined: str = ""
-    ask: int = -1
-    reply: int = -1
 
 
 class BranchRead(Struct, frozen=True, kw_only=True):
@@ -115,11 +112,13 @@ class System(ABC):
         stores: the kinds of store (and of durability, where there are several) that it can be recorded with.
         store: the one of this object, as in the header.
         observes: the kinds of actions that its recorder always shows.
-        extra: the extra of this project that pins the system's packages; None if it needs none.
+        extra: the extra of this project that pins the system's packages (an object's own may differ by its store);
+            None if it needs none.
         distribution: the package whose version is the system's.
         key: which identity of a step the framework offers, that effects are keyed by: in a few words, None for none.
         kept_by: who keeps the state: ``framework``, or ``application`` where the framework only hands it over.
-        modules: what a process imports before its time starts, so that racers race and do not import.
+        modules: what a process imports before its time starts, so that racers race and do not import. Where importing
+            them leaves no thread behind, they are imported once and the processes are forked.
         reads_here: `read_store` runs in the harness, not in a process of the system's environment.
         ends_at_once: its processes end as soon as `run` came back, whatever threads the framework still has.
     """
@@ -127,11 +126,11 @@ class System(ABC):
     name: ClassVar[str]
     stores: ClassVar[Sequence[str]]
     observes: ClassVar[Sequence[str]]
-    extra: ClassVar[str | None] = None
+    extra: str | None = None
     distribution: ClassVar[str] = ""
     key: ClassVar[str | None] = None
     kept_by: ClassVar[str] = "framework"
-    modules: ClassVar[Sequence[str]] = ()
+    modules: Sequence[str] = ()
     reads_here: ClassVar[bool] = False
     ends_at_once: ClassVar[bool] = False
 
@@ -200,15 +199,24 @@ class System(ABC):
         """Variables that its processes need, over those of the harness."""
         return {}
 
-    def command(self, job_file: Path) -> tuple[list[str], dict[str, str]]:
-        """The command line of a process that does the job, and the variables that it needs besides.
-
-        A system that is not in Python has its own.
+    def python(self) -> tuple[str, dict[str, str]]:
+        """The interpreter that has the system's packages, and the variables that its processes need to find this project.
 
         Raises:
             RecordingError: the system's environment can't be made.
         """
-        python, variables = environment_python(self.extra) if self.extra else (sys.executable, {})
+        return environment_python(self.extra) if self.extra else (sys.executable, {})
+
+    def command(self, job_file: Path) -> tuple[list[str], dict[str, str]]:
+        """The command line of a process that does the job, and the variables that it needs besides.
+
+        A system that is not in Python has its own; the file descriptors on which its probe asks and is answered are
+        appended to it (to read the store, the file to write instead).
+
+        Raises:
+            RecordingError: the system's environment can't be made.
+        """
+        python, variables = self.python()
         return [python, "-m", "trace_check.recording.child", str(job_file)], variables
 
 

@@ -79,6 +79,7 @@ class ReferenceSystem(System):
     name = "reference"
     stores = ("sqlite",)
     key = "branch and step"
+    modules = ("trace_check.recording.systems.reference_run",)
     reads_here = True
     observes = (
         "loaded",

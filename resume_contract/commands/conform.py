@@ -1,0 +1,104 @@
+"""``resume-contract conform``."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resume_contract.commands.options import JobsOption, JsonOption
+from resume_contract.errors import CHECKED, COULD_NOT_CHECK, DIFFERS, ResumeContractError, require
+from resume_contract.progress import status_line
+from resume_contract.tables import print_table
+from resume_contract.writing import require_folder, write_json, write_text
+
+__all__ = ["conform_command"]
+
+
+def conform_command(
+    system: Annotated[
+        list[str] | None,
+        typer.Option("--system", "-s", help="Systems; all without it. Several times if wanted."),
+    ] = None,
+    store: Annotated[list[str] | None, typer.Option("--store", help="Stores; all without it.")] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option("--scenario", help="Scenarios; all without it.")
+    ] = None,
+    stored: Annotated[
+        bool,
+        typer.Option("--stored", help="Record nothing: check the kept traces again, without any framework."),
+    ] = False,
+    races: Annotated[bool, typer.Option("--races", help="Fill the concurrency table as well.")] = False,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, help="How often each scenario is recorded.")] = 1,
+    jobs: JobsOption = None,
+    results: Annotated[Path, typer.Option("--results", help="The results to compare with.")] = Path(
+        "results"
+    ),
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            help="Keep the traces, conformance.json, .md and .png here, and compare nothing.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Record what frameworks do on resume, check it, and compare the verdicts with those that are kept."""
+    from pymodel.engine.explorer import available_workers
+    from resume_contract.conformance_report import (
+        draw_conformance,
+        draw_races,
+        findings_table,
+        markdown,
+    )
+    from resume_contract.conforming import check_stored, compare, conform, keep
+    from trace_check.recording.system import SYSTEMS
+
+    for name in system or []:
+        require(name, "system", list(SYSTEMS))
+    if write is not None:
+        if stored or store or scenario:
+            raise ResumeContractError(
+                "--write keeps whole systems: leave --stored, --store and --scenario out"
+            )
+        require_folder(write)
+    with tempfile.TemporaryDirectory(prefix="conform-") as name, status_line("conformance") as report:
+        if stored:
+            result = check_stored(results, report)
+        else:
+            result = conform(
+                Path(name),
+                systems=system or [],
+                stores=store or [],
+                scenarios=scenario or [],
+                repeat=repeat,
+                races=races,
+                jobs=jobs or available_workers(),
+                report=report,
+            )
+            if write is None:
+                compare(result, results)
+        if write is not None:
+            atlas = keep(result, write, system or list(SYSTEMS))
+            write_json(write / "conformance.json", atlas.to_json())
+            write_text(write / "conformance.md", markdown(atlas))
+            draw_conformance(atlas, write / "conformance.png")
+            if atlas.races:
+                draw_races(atlas, write / "races.png")
+    if as_json:
+        typer.echo(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
+    else:
+        print_table(findings_table(result))
+    for line in result.differences:
+        typer.echo(f"difference: {line}", err=True)
+    for left in result.not_recorded:
+        what = " ".join(part for part in (left.system, left.store, left.scenario, left.sink) if part)
+        typer.echo(f"not recorded: {what}: {left.reason}", err=True)
+    for found in result.unchecked:
+        typer.echo(f"unchecked: {found.trace}: {found.error}", err=True)
+    if result.differences:
+        raise typer.Exit(DIFFERS)
+    raise typer.Exit(COULD_NOT_CHECK if result.not_recorded or result.unchecked else CHECKED)

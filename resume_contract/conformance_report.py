@@ -1,0 +1,275 @@
+"""The atlas as a table, as Markdown and as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from resume_contract.conforming import Conformance
+from resume_contract.pictures import figure, save
+from trace_check.conformance.atlas import Atlas, SystemEntry
+from trace_check.conformance.profiles import Standing
+from trace_check.search import ALL_CLAUSES
+
+__all__ = ["draw_conformance", "draw_races", "findings_table", "markdown"]
+
+_WORDS: Final[dict[Standing, str]] = {
+    "holds": "holds",
+    "breaks": "**breaks**",
+    "not_exercised": "-",
+    "not_applicable": "n/a",
+}
+_COLOURS: Final[dict[Standing, str]] = {
+    "holds": "#4c9a6a",
+    "breaks": "#c8443c",
+    "not_exercised": "#eeeeee",
+    "not_applicable": "#ffffff",
+}
+_POSSIBLE: Final = "#e6a09c"
+
+
+def findings_table(result: Conformance) -> Table:
+    """A line for each recording."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("system", "store", "scenario", "sink", "verdict"):
+        table.add_column(name, overflow="fold")
+    for recording, found in result.findings.items():
+        outcomes = result.distribution(recording)
+        words = [what if len(found) == 1 else f"{n} times {what}" for what, n in outcomes.items()]
+        table.add_row(
+            f"{recording.system} {found[0].version}",
+            recording.store,
+            recording.scenario,
+            recording.sink,
+            "\n".join(words),
+        )
+    for row in result.races:
+        table.add_row(
+            f"{row.system} {row.version}",
+            row.store,
+            f"race of {row.k}, {row.behind_gate:g} s",
+            "",
+            f"{', '.join(map(str, row.effects))} effects; {row.per_racer:g} a racer",
+        )
+    return table
+
+
+def markdown(atlas: Atlas) -> str:
+    """The atlas as a page."""
+    return "\n".join(_lines(atlas)) + "\n"
+
+
+def _lines(atlas: Atlas) -> Iterator[str]:
+    yield "# What systems do on resume"
+    yield ""
+    yield (
+        "Recorded from the real packages, in real processes that are killed, stopped and raced, without"
+        " any LLM, and checked against the transition relation of the reference. *breaks*: in some"
+        " recorded schedule; *holds*: put to a test and not broken in any recorded schedule, which is no"
+        " proof; -: nothing recorded puts it to a test; n/a: the system has no way to do what the clause"
+        " is about. (?): a smallest explanation breaks it, another one doesn't."
+    )
+    yield ""
+    yield "![Systems by clauses](conformance.png)"
+    yield ""
+    yield "| system | store | " + " | ".join(ALL_CLAUSES) + " |"
+    yield "|---|---|" + "---|" * len(ALL_CLAUSES)
+    for entry in atlas.systems:
+        cells = [_cell(entry, clause) for clause in ALL_CLAUSES]
+        yield f"| {entry.system} {entry.version} | {_store(entry)} | " + " | ".join(cells) + " |"
+    yield ""
+    yield "A cell links to the trace that shows it; the line is that of the breaking event."
+    yield from _effects(atlas)
+    yield from _races(atlas)
+    yield from _claims(atlas)
+    yield from _scenarios(atlas)
+    yield from _missing(atlas)
+
+
+def _store(entry: SystemEntry) -> str:
+    return entry.store + (" (kept by the application)" if entry.kept_by == "application" else "")
+
+
+def _cell(entry: SystemEntry, clause: str) -> str:
+    standing = entry.profile[clause]
+    words = _WORDS[standing]
+    proof = entry.proofs.get(clause)
+    if proof is None:
+        return words
+    doubt = "" if proof.certain else " (?)"
+    where = f" :{proof.line}" if proof.line is not None else ""
+    return f"[{words}](traces/{proof.trace}){where}{doubt}"
+
+
+def _effects(atlas: Atlas) -> Iterator[str]:
+    yield ""
+    yield "## Effects applied again, by cause"
+    yield ""
+    yield (
+        "*recorded*: the effect's outcome was durably recorded, and the system ran it all the same: its"
+        " own defect. *window*: the process died between firing and recording, or a second one did not"
+        " know: no system closes that without a key. With a keyed sink, what is left is what the"
+        " system's own identity of a step does not cover."
+    )
+    yield ""
+    yield "| system | store | key | plain sink: recorded | plain: window | keyed: recorded | keyed: window |"
+    yield "|---|---|---|---:|---:|---:|---:|"
+    for entry in atlas.systems:
+        cells = [
+            str(entry.effects[sink][cause]) if sink in entry.effects else "-"
+            for sink in ("plain", "keyed")
+            for cause in ("recorded", "window")
+        ]
+        yield (
+            f"| {entry.system} {entry.version} | {entry.store} | {entry.key or 'none'} | "
+            + " | ".join(cells)
+            + " |"
+        )
+
+
+def _races(atlas: Atlas) -> Iterator[str]:
+    if not atlas.races:
+        return
+    yield ""
+    yield "## k racers on one parked gate"
+    yield ""
+    yield (
+        "k processes resume one parked gate at the same time; behind it lie so many seconds and then an"
+        " effect. Effects a racer: the mean over the repetitions; 1.0 says that every one of them fires."
+    )
+    yield ""
+    yield "![Effects a racer](races.png)"
+    yield ""
+    yield "| system | store | k | seconds behind the gate | effects in each repetition | effects a racer |"
+    yield "|---|---|---:|---:|---|---:|"
+    for row in atlas.races:
+        yield (
+            f"| {row.system} {row.version} | {row.store} | {row.k} | {row.behind_gate:g} |"
+            f" {', '.join(map(str, row.effects))} | {row.per_racer:.2f} |"
+        )
+
+
+def _claims(atlas: Atlas) -> Iterator[str]:
+    if not atlas.claims:
+        return
+    yield ""
+    yield "## The paper's claims"
+    yield ""
+    yield "| claim | here | found |"
+    yield "|---|---|---|"
+    for claim in atlas.claims:
+        yield f"| {claim.claim} | {'reproduced' if claim.reproduced else 'not reproduced'} | {claim.found} |"
+
+
+def _scenarios(atlas: Atlas) -> Iterator[str]:
+    yield ""
+    yield "## Every recording"
+    for entry in atlas.systems:
+        yield ""
+        yield f"### {entry.system} {entry.version}, {entry.store}"
+        yield ""
+        yield "| scenario | sink | verdict |"
+        yield "|---|---|---|"
+        for found in entry.recordings:
+            varies = " (may vary)" if found.varies else ""
+            yield f"| [{found.scenario}](traces/{found.trace}){varies} | {found.sink} | {found.summary} |"
+        for left in entry.omitted:
+            yield f"| {left.scenario or 'all'} | {left.sink} | not applicable: {left.reason} |"
+
+
+def _missing(atlas: Atlas) -> Iterator[str]:
+    if atlas.not_recorded:
+        yield ""
+        yield "## Not recorded"
+        yield ""
+        for left in atlas.not_recorded:
+            what = " ".join(part for part in (left.system, left.store, left.scenario, left.sink) if part)
+            yield f"- {what}: {left.reason}"
+
+
+def draw_conformance(atlas: Atlas, path: Path) -> None:
+    """Systems by clauses, as a picture.
+
+    Raises:
+        OSError: `path` cannot be written.
+    """
+    from matplotlib.patches import Patch, Rectangle
+
+    made, axes = figure(3.6 + 0.75 * len(ALL_CLAUSES), 1.6 + 0.34 * len(atlas.systems))
+    for y, entry in enumerate(atlas.systems):
+        for x, clause in enumerate(ALL_CLAUSES):
+            standing = entry.profile[clause]
+            proof = entry.proofs.get(clause)
+            is_doubtful = standing == "breaks" and proof is not None and not proof.certain
+            colour = _POSSIBLE if is_doubtful else _COLOURS[standing]
+            hatch = "////" if standing == "not_applicable" else None
+            axes.add_patch(
+                Rectangle(
+                    (x, y), 1, 1, facecolor=colour, edgecolor="#bbbbbb" if hatch else "white", hatch=hatch
+                )
+            )
+            if proof is not None:
+                axes.text(
+                    x + 0.5, y + 0.5, str(proof.traces), ha="center", va="center", fontsize=8, color="white"
+                )
+    labels = [f"{entry.system} {entry.version}, {entry.store}" for entry in atlas.systems]
+    axes.set_xlim(0, len(ALL_CLAUSES))
+    axes.set_ylim(len(atlas.systems), 0)
+    axes.set_xticks([x + 0.5 for x in range(len(ALL_CLAUSES))], ALL_CLAUSES)
+    axes.xaxis.tick_top()
+    axes.set_yticks([y + 0.5 for y in range(len(labels))], labels, fontsize=8)
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    legend = [
+        Patch(facecolor=_COLOURS["breaks"], label="breaks (in so many traces)"),
+        Patch(facecolor=_POSSIBLE, label="possibly breaks"),
+        Patch(facecolor=_COLOURS["holds"], label="holds in what was recorded"),
+        Patch(facecolor=_COLOURS["not_exercised"], label="not exercised"),
+        Patch(facecolor="white", edgecolor="#bbbbbb", hatch="////", label="not applicable"),
+    ]
+    made.legend(handles=legend, loc="outside lower center", ncols=3, fontsize=7, frameon=False)
+    axes.set_title("What systems do on resume", fontsize=11)
+    save(made, path)
+
+
+def draw_races(atlas: Atlas, path: Path) -> None:
+    """Effects a racer by the number of racers: a panel for each time behind the gate.
+
+    Raises:
+        OSError: `path` cannot be written.
+    """
+    seconds = sorted({row.behind_gate for row in atlas.races})
+    made, grid = figure(4.4 * len(seconds) + 2.4, 3.6, ncols=len(seconds), squeeze=False, sharey=True)
+    names = list(dict.fromkeys((row.system, row.version, row.store) for row in atlas.races))
+    for axes, behind in zip(grid[0], seconds, strict=True):
+        for number, name in enumerate(names):
+            _draw_line(axes, atlas, name, behind, number)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([2, 4, 8, 16], ["2", "4", "8", "16"])
+        axes.set_xlabel("racers")
+        axes.set_title(f"{behind:g} s behind the gate", fontsize=10)
+        axes.grid(visible=True, alpha=0.25)
+    grid[0][0].set_ylabel("effects a racer")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside right center", fontsize=7, frameon=False)
+    save(made, path)
+
+
+def _draw_line(axes: Any, atlas: Atlas, name: Sequence[str], behind: float, number: int) -> None:
+    rows = [
+        row
+        for row in atlas.races
+        if (row.system, row.version, row.store) == tuple(name) and row.behind_gate == behind
+    ]
+    axes.plot(
+        [row.k for row in rows],
+        [row.per_racer for row in rows],
+        marker="osD^v<>Px*"[number % 10],
+        markersize=4,
+        linewidth=1,
+        label=" ".join(name),
+    )

@@ -1,0 +1,284 @@
+"""Records systems, checks what they did, and compares it with what is kept."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from resume_contract.errors import ResumeContractError
+from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas, saturation_claim, system_entry
+from trace_check.conformance.judging import Finding, judge
+from trace_check.conformance.plan import Omitted, Recording, plan
+from trace_check.conformance.races import (
+    KEPT_UP_TO,
+    REPETITIONS,
+    Cell,
+    RaceRow,
+    cells,
+    run_race,
+)
+from trace_check.conformance.recordings import each_done, make_recording, require_environment
+from trace_check.errors import RecordingError
+from trace_check.recording.system import load_system
+
+__all__ = ["ATLAS", "TRACES", "Conformance", "check_stored", "conform", "keep"]
+
+ATLAS = "conformance.json"
+TRACES = "traces"
+
+Report = Callable[[str], None]
+
+
+@dataclass
+class Conformance:
+    """What was recorded, and how it compares.
+
+    Attributes:
+        findings: of each recording those of all its repetitions.
+        races: rows of the concurrency table.
+        omitted: what is not applicable.
+        not_recorded: what could not be had here.
+        differences: where the verdicts aren't what is kept, or what they were the first time; one line each.
+        compared: how many recordings were compared with what is kept.
+        traces: the folder of the recorded traces.
+    """
+
+    findings: dict[Recording, list[Finding]] = field(default_factory=dict)
+    races: list[RaceRow] = field(default_factory=list)
+    omitted: list[Omitted] = field(default_factory=list)
+    not_recorded: list[Omitted] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+    compared: int = 0
+    traces: Path = Path()
+
+    @property
+    def unchecked(self) -> list[Finding]:
+        """The recordings that have no verdict."""
+        return [f for found in self.findings.values() for f in found if f.verdict == "unchecked"]
+
+    def distribution(self, recording: Recording) -> Counter[str]:
+        """The outcomes of a recording's repetitions."""
+        return Counter(finding.summary for finding in self.findings[recording])
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        import msgspec
+
+        return {
+            "recordings": [
+                {**msgspec.to_builtins(found[0]), "outcomes": dict(self.distribution(recording))}
+                for recording, found in self.findings.items()
+            ],
+            "races": msgspec.to_builtins(self.races),
+            "omitted": msgspec.to_builtins(self.omitted),
+            "not_recorded": msgspec.to_builtins(self.not_recorded),
+            "compared": self.compared,
+            "differences": self.differences,
+        }
+
+
+def conform(
+    folder: Path,
+    *,
+    systems: Sequence[str] = (),
+    stores: Sequence[str] = (),
+    scenarios: Sequence[str] = (),
+    repeat: int = 1,
+    races: bool = False,
+    jobs: int = 2,
+    report: Report = lambda _: None,
+) -> Conformance:
+    """Record systems and check what they did.
+
+    Args:
+        folder: where the traces go.
+        systems, stores, scenarios: only these; all where nothing is named.
+        repeat: how often each is recorded; the first is kept.
+        races: fill the concurrency table as well.
+        jobs: recordings at a time.
+        report: told how far it is.
+
+    Raises:
+        RecordingError: an unknown name.
+    """
+    recordings, omitted = plan(systems, stores, scenarios)
+    result = Conformance(omitted=omitted, traces=folder)
+    there = _with_environment(dict.fromkeys(r.system for r in recordings), result, report)
+    recordings = [recording for recording in recordings if recording.system in there]
+    _record(recordings, folder, repeat, jobs, result, report)
+    if races:
+        wanted = [cell for cell in cells(there) if not stores or cell.store in stores]
+        _race(wanted, folder, result, report)
+    return result
+
+
+def _with_environment(systems: Iterable[str], result: Conformance, report: Report) -> list[str]:
+    """The systems that can be had here."""
+    there = []
+    for system in systems:
+        report(f"the environment of {system}")
+        try:
+            require_environment(system)
+            there.append(system)
+        except RecordingError as error:
+            result.not_recorded.append(Omitted(system, "", "", "", str(error)))
+    return there
+
+
+def _record(
+    recordings: Sequence[Recording],
+    folder: Path,
+    repeat: int,
+    jobs: int,
+    result: Conformance,
+    report: Report,
+) -> None:
+    calls = []
+    of: list[tuple[Recording, Path]] = []
+    for recording in recordings:
+        for number in range(repeat):
+            place = folder if number == 0 else folder / f".again-{number}"
+            calls.append(partial(make_recording, recording, place))
+            of.append((recording, place))
+    done = 0
+    for number, answer in each_done(calls, jobs):
+        recording, place = of[number]
+        done += 1
+        report(f"{done} of {len(calls)}, {recording.label}")
+        if isinstance(answer, RecordingError):
+            result.not_recorded.append(
+                Omitted(recording.system, recording.store, recording.scenario, recording.sink, str(answer))
+            )
+            continue
+        version = load_system(recording.system, recording.store).version()
+        result.findings.setdefault(recording, []).append(judge(recording, version, answer, place))
+    result.findings = {r: result.findings[r] for r in recordings if r in result.findings}
+    for recording, found in result.findings.items():
+        outcomes = {finding.outcome for finding in found}
+        if len(outcomes) > 1 and not recording.varies:
+            words = "; ".join(f"{n} times {what}" for what, n in result.distribution(recording).items())
+            result.differences.append(f"{recording.label}: not the same every time: {words}")
+
+
+def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Report) -> None:
+    """Races run one at a time: the others would take the processors from the racers."""
+    for number, cell in enumerate(wanted, 1):
+        fired: list[int] = []
+        for repetition in range(REPETITIONS):
+            report(f"race {number} of {len(wanted)}, {cell.label}, {repetition + 1} of {REPETITIONS}")
+            is_kept = repetition == 0 and cell.racers <= KEPT_UP_TO
+            place = folder if is_kept else folder / ".races"
+            try:
+                fired.append(run_race(cell, place)[0])
+            except RecordingError as error:
+                result.not_recorded.append(
+                    Omitted(cell.system, cell.store, f"race of {cell.racers}", "", str(error))
+                )
+        if fired:
+            system = load_system(cell.system, cell.store)
+            result.races.append(
+                RaceRow(
+                    system=system.name,
+                    version=system.version(),
+                    store=cell.store,
+                    k=cell.racers,
+                    behind_gate=cell.behind_gate,
+                    effects=fired,
+                    per_racer=round(sum(fired) / len(fired) / cell.racers, 3),
+                )
+            )
+
+
+def compare(result: Conformance, results: Path) -> None:
+    """Say where the first repetition of a recording differs from what is kept in a folder of results.
+
+    Raises:
+        TraceError: nothing is kept there.
+    """
+    kept = read_atlas(results / ATLAS).findings()
+    for recording, found in result.findings.items():
+        before = kept.get(found[0].key)
+        if before is None:
+            result.differences.append(f"{recording.label}: is not among what is kept")
+        elif not recording.varies:
+            result.compared += 1
+            if before.outcome != found[0].outcome:
+                result.differences.append(
+                    f"{recording.label}: kept is {before.summary}; recorded now: {found[0].summary}"
+                )
+
+
+def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
+    """Check every trace that the atlas is made of again, without any framework.
+
+    Raises:
+        TraceError: there is no atlas.
+        ResumeContractError: it has no recording.
+    """
+    atlas = read_atlas(results / ATLAS)
+    result = Conformance(traces=results / TRACES)
+    for entry in atlas.systems:
+        for before in entry.recordings:
+            report(before.trace)
+            recording = Recording(before.system, before.store, before.scenario, _sink(before), before.varies)
+            path = result.traces / before.trace
+            found = judge(recording, before.version, path, result.traces)
+            result.findings[recording] = [found]
+            result.compared += 1
+            if found.outcome != before.outcome:
+                result.differences.append(f"{path}: kept is {before.summary}; checked now: {found.summary}")
+            if found.breaks != before.breaks:
+                result.differences.append(
+                    f"{path}: the events at which clauses break are not those that are kept"
+                )
+    if not result.compared:
+        raise ResumeContractError(f"{results / ATLAS}: no recording in it: record some with conform --write")
+    return result
+
+
+def _sink(found: Finding) -> Any:
+    return found.sink
+
+
+def keep(result: Conformance, results: Path, recorded: Sequence[str]) -> Atlas:
+    """Put the traces in their place and make the atlas; systems that weren't recorded now stay as they are kept.
+
+    Args:
+        result: with every scenario of its systems.
+        results: the folder.
+        recorded: the systems that were asked for.
+    """
+    before = read_atlas(results / ATLAS) if (results / ATLAS).exists() else Atlas([])
+    entries: list[SystemEntry] = []
+    for system, store in dict.fromkeys((r.system, r.store) for r in result.findings):
+        of_it = [found[0] for r, found in result.findings.items() if (r.system, r.store) == (system, store)]
+        left = [o for o in [*result.omitted, *result.not_recorded] if (o.system, o.store) == (system, store)]
+        entries.append(system_entry(system, store, of_it, left))
+    names = {(entry.name, entry.store) for entry in entries}
+    entries += [entry for entry in before.systems if (entry.name, entry.store) not in names]
+    entries.sort(key=lambda entry: (entry.name == "reference", entry.system, entry.version))
+    rows = {(r.system, r.version, r.store, r.k, r.behind_gate): r for r in [*before.races, *result.races]}
+    missing = [o for o in before.not_recorded if o.system not in recorded] + result.not_recorded
+    races = [rows[key] for key in sorted(rows)]
+    atlas = Atlas(entries, races, [saturation_claim(races)] if races else [], missing)
+    _move_traces(result, results / TRACES)
+    return atlas
+
+
+def _move_traces(result: Conformance, target: Path) -> None:
+    """Each trace replaces the one that was kept of it, in one step."""
+    for path in sorted(result.traces.rglob("*.jsonl.gz")):
+        inside = path.relative_to(result.traces)
+        if inside.parts[0].startswith("."):
+            continue
+        (target / inside).parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=(target / inside).parent, prefix=".", delete=False) as part:
+            part.write(path.read_bytes())
+        Path(part.name).chmod(0o644)
+        shutil.move(part.name, target / inside)

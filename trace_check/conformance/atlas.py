@@ -1,0 +1,139 @@
+"""The atlas: what every system did, as it is kept in ``results/conformance.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from trace_check.conformance.judging import Finding
+from trace_check.conformance.plan import Omitted
+from trace_check.conformance.profiles import Proof, Standing, profile_of
+from trace_check.conformance.races import RaceRow
+from trace_check.errors import TraceError
+from trace_check.recording.system import load_system
+
+__all__ = ["Atlas", "Claim", "SystemEntry", "read_atlas", "saturation_claim", "system_entry"]
+
+_FORKING: Final = ("fork-declared", "fork-undeclared", "second-answer-at-old-checkpoint")
+
+
+class SystemEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One system with one store.
+
+    Attributes:
+        system, version, store: which.
+        name: its name in :data:`~trace_check.recording.system.SYSTEMS`.
+        kept_by: who keeps the state, the framework or the application.
+        key: the identity of a step that the framework offers.
+        profile: each clause -> its standing.
+        proofs: each clause that holds or breaks -> where it is seen.
+        effects: each sink -> in how many firings an effect was applied again, by cause.
+        recordings: what each recording shows.
+        omitted: scenarios that are not applicable, or were not recorded, and why.
+    """
+
+    system: str
+    version: str
+    store: str
+    name: str
+    kept_by: str
+    key: str | None
+    profile: dict[str, Standing]
+    proofs: dict[str, Proof]
+    effects: dict[str, dict[str, int]]
+    recordings: list[Finding]
+    omitted: list[Omitted]
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """Something that the paper reports, and what was found here."""
+
+    claim: str
+    reproduced: bool
+    found: str
+
+
+class Atlas(msgspec.Struct, frozen=True):
+    """All systems, the concurrency table, and what became of the paper's claims.
+
+    Attributes:
+        systems: one entry for each system with each store.
+        races: the concurrency table.
+        claims: the paper's claims.
+        not_recorded: systems (or recordings) that could not be had here, and why.
+    """
+
+    systems: list[SystemEntry]
+    races: list[RaceRow] = []
+    claims: list[Claim] = []
+    not_recorded: list[Omitted] = []
+
+    def findings(self) -> dict[tuple[str, ...], Finding]:
+        """What each recording shows, by what was recorded."""
+        return {found.key: found for entry in self.systems for found in entry.recordings}
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return dict(msgspec.to_builtins(self))
+
+
+def system_entry(
+    name: str, store: str, findings: Sequence[Finding], omitted: Sequence[Omitted]
+) -> SystemEntry:
+    """The entry of one system with one store, from what its recordings show."""
+    system = load_system(name, store)
+    not_applicable = system.not_applicable()
+    can_fork = any(scenario not in not_applicable for scenario in _FORKING)
+    profile, proofs = profile_of(findings, can_fork)
+    return SystemEntry(
+        system=system.name,
+        version=system.version(),
+        store=store,
+        name=name,
+        kept_by=system.kept_by,
+        key=system.key,
+        profile=profile,
+        proofs=proofs,
+        effects={
+            sink: {
+                cause: sum(f.repeated.get(cause, 0) for f in findings if f.sink == sink)
+                for cause in ("recorded", "window")
+            }
+            for sink in ("plain", "keyed")
+            if any(f.sink == sink for f in findings)
+        },
+        recordings=list(findings),
+        omitted=list(omitted),
+    )
+
+
+def saturation_claim(races: Sequence[RaceRow]) -> Claim:
+    """The paper's claim on races: every racer fires in 36 of its 40 cells."""
+    rows = [row for row in races if row.system != "reference"]
+    full = [row for row in rows if row.per_racer == 1.0]
+    share = len(full) / len(rows) if rows else 0.0
+    short = sorted({f"{row.system} ({row.store})" for row in rows if row not in full})
+    found = f"1.0 in {len(full)} of {len(rows)} cells; fewer with {', '.join(short) or 'none'}"
+    return Claim(
+        "k racers at one gate fire k effects: 1.0 effects a racer in 36 of 40 cells", share >= 0.9, found
+    )
+
+
+def read_atlas(path: Path) -> Atlas:
+    """Read what was kept.
+
+    Raises:
+        TraceError: it is missing or malformed.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Atlas)
+    except OSError as error:
+        what = f"cannot be read: {error.strerror or error}"
+        raise TraceError(path, None, what, "record it: resume-contract conform --write results") from None
+    except msgspec.DecodeError as error:
+        raise TraceError(
+            path, None, f"is no atlas ({error})", "record it again: resume-contract conform --write results"
+        ) from None

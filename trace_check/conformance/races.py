@@ -1,0 +1,91 @@
+"""The concurrency table: k processes resume one parked gate at once; how many effects are fired?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from trace_check.conformance.effects import applied
+from trace_check.errors import RecordingError
+from trace_check.reader import read_trace
+from trace_check.recording.catalogue import race
+from trace_check.recording.harness import record
+from trace_check.recording.system import SYSTEMS, load_system
+
+__all__ = ["GATE_SECONDS", "KEPT_UP_TO", "RACERS", "REPETITIONS", "Cell", "RaceRow", "cells", "run_race"]
+
+RACERS: Final = (2, 4, 8, 16)
+GATE_SECONDS: Final = (0.0, 0.5)
+REPETITIONS: Final = 3
+
+KEPT_UP_TO: Final = 4
+"""The traces of races of so many are kept, of the first repetition."""
+
+_RACED = "race-two-resumers"
+_EFFECT = "e2"
+
+
+class Cell(msgspec.Struct, frozen=True, order=True):
+    """A cell of the table: a system with a store, racers, and seconds that lie behind the gate."""
+
+    system: str
+    store: str
+    racers: int
+    behind_gate: float
+
+    @property
+    def label(self) -> str:
+        """In a few words."""
+        return f"{self.system} {self.store} race of {self.racers}, {self.behind_gate:g} s"
+
+
+class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cell came to.
+
+    Attributes:
+        system, version, store, k, behind_gate: which.
+        effects: the gated effects that were fired, in each repetition.
+        per_racer: their mean, divided by k: 1.0 means that every racer fires.
+    """
+
+    system: str
+    version: str
+    store: str
+    k: int
+    behind_gate: float
+    effects: list[int]
+    per_racer: float
+
+
+def cells(systems: Sequence[str] = (), racers: Sequence[int] = RACERS) -> list[Cell]:
+    """The cells of some systems, or of all that can race."""
+    found = []
+    for name in dict.fromkeys(systems or SYSTEMS):
+        for store in load_system(name).stores:
+            if _RACED in load_system(name, store).scenarios():
+                found += [Cell(name, store, k, seconds) for k in racers for seconds in GATE_SECONDS]
+    return found
+
+
+def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
+    """Record one repetition; how many gated effects were fired, and the trace.
+
+    Raises:
+        RecordingError: it could not be recorded, or nobody got through the gate.
+    """
+    sink = load_system(cell.system).scenarios()[_RACED].sink
+    path = record(
+        cell.system,
+        race(cell.racers, cell.behind_gate),
+        folder,
+        store=cell.store,
+        sink=sink,
+        compress=True,
+    )
+    fired = applied(read_trace(path).events, _EFFECT)
+    if not fired:
+        raise RecordingError(f"{cell.label}: no racer fired the effect", "look at the trace of it")
+    return fired, path
