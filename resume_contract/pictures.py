@@ -24,11 +24,14 @@ def figure(width: float, height: float, **options: Any) -> Any:
     return made, made.subplots(**options)
 
 
-def save(made: Any, path: Path) -> None:
+def save(made: Any, path: Path, *, dpi: float = 120) -> None:
     """Write a figure in the format of the name's ending, in one step."""
-    # without the date: the same picture is the same file
+    from matplotlib import rc_context
+
+    # without the date, and with ids that are not drawn by lot: the same picture is the same file
     metadata = {"Date": None} if path.suffix == ".svg" else None
-    write_atomically(path, lambda part: made.savefig(part, dpi=120, metadata=metadata))
+    with rc_context({"svg.hashsalt": "resume-contract"}):
+        write_atomically(path, lambda part: made.savefig(part, dpi=dpi, metadata=metadata))
 
 
 def draw_bounds(rows: Sequence[Row], path: Path) -> None:

@@ -1,21 +1,33 @@
-"""A trace as a sequence diagram: actors are columns, events are lines, in the order of the log."""
+"""A trace as a sequence of moments: actors are columns, events are lines, in the order of the log."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import UNSET
 from rich.table import Table
 from rich.text import Text
 
-from resume_contract.pictures import figure, save
 from trace_check.events import Event, event_kind
 from trace_check.reader import Trace
 
-__all__ = ["Moment", "draw_sequence", "moments_of", "sequence_table"]
+if TYPE_CHECKING:
+    from trace_check.checker import Verdict
+
+__all__ = [
+    "LEGEND",
+    "Moment",
+    "actors_of",
+    "legend_of",
+    "mark_moments",
+    "moments_of",
+    "printable",
+    "sequence_table",
+    "title_of",
+]
 
 # What a cell says of an event besides its kind; the first that an event has come first.
 _SHOWN: Final = (
@@ -33,6 +45,16 @@ _SHOWN: Final = (
 )
 _DENIALS: Final = ("accepted", "applied", "valid", "declared")
 
+BREAKS, FIRST, UNMODELLED = "✗", "◆", "○"
+LEGEND: Final = {
+    BREAKS: "a clause breaks",
+    FIRST: "the first event that the reference cannot explain",
+    UNMODELLED: "explained by no set of faults",
+}
+"""Mark of an event -> what it means."""
+
+_NARROWEST = 18  # characters of a column, below which actors get none of their own
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -43,6 +65,10 @@ class Moment:
         actor, branch: whose it is, and where.
         text: what happened, short.
         broken: the clauses that break there.
+        begin: of an operation's end, the index of the moment that began it.
+        pending: it begins an operation that has no end.
+        is_first: it is the first event that the reference can't explain.
+        is_unmodelled: no set of faults explains it.
     """
 
     line: int
@@ -50,6 +76,22 @@ class Moment:
     branch: str
     text: str
     broken: tuple[str, ...] = ()
+    begin: int | None = None
+    pending: bool = False
+    is_first: bool = False
+    is_unmodelled: bool = False
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The marks of `LEGEND` that it has."""
+        has = {BREAKS: bool(self.broken), FIRST: self.is_first, UNMODELLED: self.is_unmodelled}
+        return tuple(mark for mark in LEGEND if has[mark])
+
+    @property
+    def verdict(self) -> str:
+        """What the verdict says of it, short: its marks, and the clauses that break."""
+        others = [mark for mark in self.marks if mark != BREAKS]
+        return " ".join([*others, *([f"{BREAKS} {', '.join(self.broken)}"] if self.broken else [])])
 
 
 def moments_of(trace: Trace, broken: dict[int, tuple[str, ...]] | None = None) -> list[Moment]:
@@ -60,9 +102,36 @@ def moments_of(trace: Trace, broken: dict[int, tuple[str, ...]] | None = None) -
         broken: position in `trace.events` -> the clauses that break there.
     """
     marked = broken or {}
+    begins = {op.end: op.begin for op in trace.operations.values() if op.end is not None}
+    pending = {op.begin for op in trace.operations.values() if op.end is None}
     return [
-        Moment(line, event.actor, event.branch, _text(event), marked.get(at, ()))
+        Moment(
+            line,
+            event.actor,
+            event.branch,
+            _text(event),
+            broken=marked.get(at, ()),
+            begin=begins.get(at),
+            pending=at in pending,
+        )
         for at, (event, line) in enumerate(zip(trace.events, trace.lines, strict=True))
+    ]
+
+
+def mark_moments(moments: Sequence[Moment], verdict: Verdict) -> list[Moment]:
+    """The moments with what a verdict says of them.  Verdicts count events from 1."""
+    broken: dict[int, list[str]] = {}
+    for one in verdict.clauses:
+        broken.setdefault(one.event, []).append(one.clause)
+    first = verdict.first_unexplained
+    return [
+        replace(
+            moment,
+            broken=tuple(broken.get(number, ())),
+            is_first=first is not None and first.event == number,
+            is_unmodelled=number in verdict.unmodelled,
+        )
+        for number, moment in enumerate(moments, 1)
     ]
 
 
@@ -85,67 +154,58 @@ def _text(event: Event) -> str:
     return " ".join(parts)
 
 
-def _actors(moments: list[Moment]) -> list[str]:
+def actors_of(moments: Sequence[Moment]) -> list[str]:
+    """The actors, in the order in which they begin."""
     return list(dict.fromkeys(moment.actor for moment in moments))
 
 
-def sequence_table(trace: Trace, moments: list[Moment]) -> Table:
-    """The diagram for a terminal."""
+def title_of(trace: Trace) -> str:
+    """What was recorded."""
     header = trace.header
+    return printable(
+        f"{header.system} {header.version}, {header.scenario} ({header.store}, {header.sink} sink)"
+    )
+
+
+def printable(text: str) -> str:
+    """Text in which what would steer a terminal, or is nothing to XML, is spelled out."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def legend_of(moments: Sequence[Moment]) -> list[str]:
+    """The marks that occur, each with what it means."""
+    used = {mark for moment in moments for mark in moment.marks}
+    return [f"{mark} {meaning}" for mark, meaning in LEGEND.items() if mark in used]
+
+
+def sequence_table(trace: Trace, moments: Sequence[Moment], *, width: int = 120) -> Table:
+    """The diagram for a terminal: a column for each actor, or where they are too many one for all.
+
+    Args:
+        width: the terminal's, in characters.
+    """
     table = Table(
-        title=f"{header.system} {header.version}, {header.scenario} ({header.store}, {header.sink} sink)",
+        title=Text(title_of(trace)),
         box=None,
         pad_edge=False,
         header_style="bold",
         title_justify="left",
     )
-    actors = _actors(moments)
+    actors = actors_of(moments)
+    together = len(actors) * _NARROWEST > width - 30
     table.add_column("line", justify="right", style="dim")
     table.add_column("branch", style="dim")
-    for actor in actors:
-        table.add_column(actor, overflow="fold")
+    for actor in ["actor", "event"] if together else actors:
+        table.add_column(Text(printable(actor)), overflow="fold")
     table.add_column("")
     for moment in moments:
-        cells = [Text(moment.text if actor == moment.actor else "│") for actor in actors]
-        for actor, cell in zip(actors, cells, strict=True):
-            cell.stylize(("bold red" if moment.broken else "") if actor == moment.actor else "dim")
-        mark = Text(f"✗ {', '.join(moment.broken)}" if moment.broken else "", style="bold red")
-        table.add_row(str(moment.line), moment.branch, *cells, mark)
-    return table
-
-
-def draw_sequence(trace: Trace, moments: list[Moment], path: Path) -> None:
-    """The diagram as a picture, in the format of the name's ending (.svg or .png).
-
-    Raises:
-        OSError: `path` cannot be written.
-    """
-    header = trace.header
-    actors = _actors(moments)
-    column = {actor: at for at, actor in enumerate(actors)}
-    made: Any
-    axes: Any
-    made, axes = figure(1.5 + 3.2 * len(actors), 1.2 + 0.24 * len(moments))
-    axes.set_axis_off()
-    axes.set_xlim(-0.55, len(actors) - 0.4)
-    axes.set_ylim(len(moments) + 0.5, -1.5)
-    for actor, x in column.items():
-        mine = [at for at, moment in enumerate(moments) if moment.actor == actor]
-        axes.plot([x, x], [mine[0] - 0.4, mine[-1] + 0.4], color="grey", linewidth=1, zorder=0)
-        axes.text(x, -1, actor, ha="center", va="center", weight="bold", fontsize=9)
-    for at, moment in enumerate(moments):
-        colour = "firebrick" if moment.broken else "black"
-        text = moment.text + (f"  ✗ {', '.join(moment.broken)}" if moment.broken else "")
-        axes.text(
-            column[moment.actor],
-            at,
-            text,
-            ha="center",
-            va="center",
-            fontsize=7,
-            color=colour,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": colour, "linewidth": 0.5},
+        style = "bold red" if moment.broken else "bold yellow" if moment.marks else ""
+        said = Text(printable(moment.text), style=style)
+        if together:
+            cells = [Text(printable(moment.actor)), said]
+        else:
+            cells = [said if actor == moment.actor else Text("│", style="dim") for actor in actors]
+        table.add_row(
+            str(moment.line), Text(printable(moment.branch)), *cells, Text(moment.verdict, style=style)
         )
-        axes.text(-0.53, at, f"{moment.line}  {moment.branch}", va="center", fontsize=6, color="grey")
-    axes.set_title(f"{header.system} {header.version}: {header.scenario}", fontsize=10)
-    save(made, path)
+    return table

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from resume_contract.rows import Row
 
-__all__ = ["check_table", "print_table"]
+__all__ = ["check_table", "print_table", "table_width"]
 
 PIPED_WIDTH = 120
 
@@ -20,6 +20,12 @@ def print_table(table: RenderableType) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPED_WIDTH)
     console.print(table)
+
+
+def table_width() -> int:
+    """The width that a table has, in characters."""
+    console = Console()
+    return console.width if console.is_terminal else PIPED_WIDTH
 
 
 def check_table(rows: Iterable[Row], is_unexpected: Callable[[Row], bool]) -> Table:

@@ -43,7 +43,7 @@ class Candidates:
         first, *others = self.states
         return tuple(fact for fact in first if all(fact in other for other in others))
 
-    def lines(self, most: int = 8) -> list[str]:
+    def lines(self, most: int = 4) -> list[str]:
         """For people: what all have in common, then what each has besides.
 
         Args:
@@ -51,7 +51,7 @@ class Candidates:
         """
         number = len(self.states)
         if number == 1:
-            return [f"the state before event {self.event} can only have been this:", *_indented(self.common)]
+            return [f"the candidate state before event {self.event}:", *_indented(self.common)]
         lines = [f"before event {self.event} there are {number} candidate states; in all of them:"]
         lines += _indented(self.common)
         for count, state in enumerate(self.states[:most], 1):
@@ -96,10 +96,18 @@ def state_in_words(matcher: Matcher, state: bytes) -> Iterator[str]:
     for branch, b in matcher.thread.branches.items():
         if state[at.branch_at(matcher.c, b)] != at.ABSENT:
             yield from _branch(matcher, names, state, branch, b)
+    doing: dict[str, list[str]] = {}
+    resting = []
     for actor, crew in matcher.thread.runners.items():
-        for number, r in enumerate(crew, 1):
-            who = actor if len(crew) == 1 else f"{actor} (runner {number} of {len(crew)})"
-            yield f"{who} {_runner(matcher, names, state, r)}"
+        working = [r for r in crew if state[at.run_at(matcher.c, r) + at.PHASE] != at.IDLE]
+        if not working:
+            resting.append(actor)
+        for r in working:
+            who = actor if len(crew) == 1 else f"{actor} (runner {r - crew[0] + 1} of {len(crew)})"
+            doing.setdefault(_runner(matcher, names, state, r), []).append(who)
+    for what, actors in [*doing.items(), ("with nothing in hand", resting)]:
+        if actors:
+            yield f"{what}: {', '.join(actors)}"
 
 
 class _Names:
@@ -139,7 +147,7 @@ def _branch(m: Matcher, names: _Names, s: bytes, branch: str, b: int) -> Iterato
     if b != 1:
         declared = "declared" if s[block + at.DECLARED] else "not declared"
         parent = names.branches.get(s[block + at.PARENT], "no branch")
-        where = f", forked from {parent} after {s[block + at.INDEX]} units ({declared})"
+        where = f", forked from {parent} after {_units(s[block + at.INDEX])} ({declared})"
     yield f"branch {branch} is {_STATUSES[s[block]]}, sealed: {', '.join(sealed) or 'nothing'}{where}"
     for x, name in enumerate(names.steps, 1):
         out, bad = s[at.ledger_at(c, b, x)], s[at.ledger_at(c, b, x) + 1]
@@ -171,26 +179,28 @@ def _gate(m: Matcher, names: _Names, s: bytes, b: int, x: int) -> str:
 def _runner(m: Matcher, names: _Names, s: bytes, r: int) -> str:
     p = at.run_at(m.c, r)
     phase = s[p + at.PHASE]
-    if phase == at.IDLE:
-        return "has nothing in hand"
     step = s[p + at.STEP]
     branch = names.branches.get(s[p + at.BRANCH], "no branch")
     if step == at.AT_COMMIT:
-        place = f"is about to commit {names.unit(s[p + at.UNIT])} of branch {branch}"
+        place = f"about to commit {names.unit(s[p + at.UNIT])} of branch {branch}"
     elif phase == at.CHECKED:
-        place = f"has read gate {names.step(step)} of branch {branch} and is about to claim it"
+        place = f"about to claim gate {names.step(step)} of branch {branch}, having read it"
     else:
-        place = f"stands at step {names.step(step)} of branch {branch}"
+        place = f"at step {names.step(step)} of branch {branch}"
         if phase == at.HOLDS:
-            place += f" with {names.value(s[p + at.OUT])} in hand{' (invalid)' if s[p + at.BAD] else ''}"
+            place += f", with {names.value(s[p + at.OUT])} in hand{' (invalid)' if s[p + at.BAD] else ''}"
     claim = ""
     if s[p + at.EPOCH]:
         claim = (
-            ", holds the claim"
+            ", holding the claim"
             if at.epoch_current(m.c, s, r)
-            else ", holds a claim that is not the current one"
+            else ", holding a claim that is no longer the current one"
         )
-    return f"{place}, which it loaded with {s[p + at.BASE]} units sealed{claim}"
+    return f"{place}, loaded with {_units(s[p + at.BASE])} sealed{claim}"
+
+
+def _units(number: int) -> str:
+    return "1 unit" if number == 1 else f"{number} units"
 
 
 def _indented(facts: Sequence[str]) -> list[str]:

@@ -136,10 +136,10 @@ def test_recording_a_framework(command: Command, tmp_path: Path) -> None:
 def test_the_diagram_marks_where_a_clause_breaks(command: Command) -> None:
     ended = command("trace", "show", VIOLATES)
     assert ended.status == 0
-    rows = [line for line in ended.out.splitlines() if "✗" in line]
+    rows = [line for line in ended.out.splitlines() if "✗ EO" in line]
     assert len(rows) == 1
     assert rows[0].split()[:2] == ["9", "main"]
-    assert rows[0].rstrip().endswith("✗ EO")
+    assert rows[0].rstrip().endswith("◆ ✗ EO")
     assert ended.out.rstrip().splitlines()[-5:] == command("trace", "check", VIOLATES).out.splitlines()
     assert "✗" not in command("trace", "show", VIOLATES, "--no-check").out
 
