@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trace_check.events import ROOT_BRANCH, ProgramStep, ProgramUnit
+from trace_check.recording.order import content_before, rounds
 
 __all__ = ["JOINT", "Layout", "Slot"]
 
@@ -58,7 +59,7 @@ class Layout:
             number = number if joined == "one-node" else 1
             self._slots[thread] = slots = []
             for place, unit in enumerate(program):
-                for step in (step for together in _rounds(unit) for step in together):
+                for step in (step for together in rounds(unit) for step in together):
                     slots.append(Slot(thread, place, step, number))
                     number += 2 if step.kind == "gate" else 1
 
@@ -96,33 +97,12 @@ class Layout:
     def rounds(self, thread: str, number: int) -> list[list[Slot]]:
         """The steps of one unit in groups: those of a group run at once, one group after another."""
         slots = {slot.step.step: slot for slot in self.unit(thread, number)}
-        return [[slots[step.step] for step in together] for together in _rounds(self.program[number])]
+        return [[slots[step.step] for step in together] for together in rounds(self.program[number])]
 
     def topic(self, slot: Slot) -> str:
         """The topic on which a gate's answers come."""
         return f"{slot.thread}/{slot.step.step}" if self.joined else slot.step.step
 
     def before(self, slot: Slot, outcomes: Mapping[str, Any]) -> dict[str, Any]:
-        """What a step is a function of: the outcomes of earlier units, and of its unit's steps that come before it."""
-        earlier = {other.step.step for other in self._slots[slot.thread] if other.unit < slot.unit}
-        return {name: outcomes[name] for name in earlier | self._ancestors(slot)}
-
-    def _ancestors(self, slot: Slot) -> set[str]:
-        steps = {other.step.step: other.step for other in self.unit(slot.thread, slot.unit)}
-        found: set[str] = set()
-        waiting = list(slot.step.after)
-        while waiting:
-            name = waiting.pop()
-            found.add(name)
-            waiting += steps[name].after
-        return found
-
-
-def _rounds(unit: ProgramUnit) -> list[list[ProgramStep]]:
-    """Each step as early as the steps before it allow."""
-    rounds: list[list[ProgramStep]] = []
-    done: set[str] = set()
-    while len(done) < len(unit.steps):
-        rounds.append([step for step in unit.steps if step.step not in done and done.issuperset(step.after)])
-        done |= {step.step for step in rounds[-1]}
-    return rounds
+        """What a step is a function of, by step."""
+        return content_before(self.program, slot.step.step, outcomes)
