@@ -25,7 +25,12 @@ are its two halves; `record` (in `trace_check.recording`) makes traces. The modu
 `explaining`    how a thread is searched: as it is, or by way of its twins
 `diagnosis`     what the first unexplained event comes closest to
 `exercise`      which clauses the events put to a test
+`stuck`         the first event that no faultless state explains, and the states before it
 `checker`       the `Verdict`
+`candidates`    these states in words
+`baseline`      which violations are known
+`shrinking`     the shortest trace with the same verdict
+`writer`        a trace written from within a program, its program given in `program_text`
 ==============  =====================================================================================
 
 Names are imported when they are first used, so that importing the package costs nothing.

@@ -258,12 +258,16 @@ def test_a_picture_has_a_limit_and_stays_small(show: Command, tmp_path: Path) ->
 
 
 def test_what_cannot_be_checked_is_shown_all_the_same(show: Command, tmp_path: Path) -> None:
-    path = tmp_path / "odd.jsonl"
-    start_trace(path, program="u: effect e", observes="crashed")
-    with TraceWriter(path, "p1", "t1") as log:
-        for _ in range(300):
-            log.emit("effect_fired", step="e", key="k", applied=True, outcome="x")
+    path = tmp_path / "many-answers.jsonl"
+    start_trace(path, program="u: gate g", observes="crashed")
+    with TraceWriter(path, "client") as log:
+        for n in range(300):  # more than the record of a state has room for
+            with log.operation("answer", gate="g", delivery=f"d{n}", value=n) as answer:
+                answer.end(accepted=False)
     verdict = check_file(path)
+    assert (verdict.verdict, verdict.exit_status) == ("unchecked", 2)
     ended = show(path)
-    assert ended.status == 0
-    assert f"{path}: {verdict.verdict}" in ended.out
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines()[-2] == f"{path}: unchecked"
+    assert ended.out.splitlines()[-1].strip() in f"{verdict.error}"
+    assert len(ended.out.splitlines()) == 2 + 600 + 3
