@@ -9,7 +9,7 @@ from trace_check.symmetry import Loosened, loosen
 
 __all__ = ["explain", "explain_thread"]
 
-_FIRST_LOOK = 1_000
+_FIRST_LOOK = 500
 """Places that are looked at before twins are made use of."""
 
 

@@ -686,7 +686,9 @@ class Matcher:
         for g in self._gates:
             k = at.gate_at(c, b, g) + at.GATE_STATUS
             is_open = self.thread.program.steps[g - 1].name in event.open_interrupts
-            if not self._keeps_answers(bytes(t), b, g, event) or (is_open and t[k] in (at.CLOSED, at.CONSUMED)):
+            if not self._keeps_answers(bytes(t), b, g, event) or (
+                is_open and t[k] in (at.CLOSED, at.CONSUMED)
+            ):
                 t[k] = at.PARKED if is_open else at.CLOSED
 
     def _write_entry(

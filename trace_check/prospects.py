@@ -143,6 +143,42 @@ class Prospects:
             for j, p, branch, unit in self._hurried[i]
         )
 
+    def can_be_claimed(self, done: int, state: bytes, actor: str) -> bool:
+        """May the gate at which an actor stands be claimed now by somebody, and not without hope?
+
+        There is none where somebody passes it before the one who claims it records what is behind it, and isn't there yet
+        to read it.
+        """
+        c, runners = self._matcher.c, self._matcher.thread.runners
+        p = at.run_at(c, runners[actor][0])
+        if len(runners[actor]) > 1:
+            return True
+        here = state[p + at.BRANCH], state[p + at.UNIT], state[p + at.STEP]
+        for other, crew in runners.items():
+            if any(self._is_at(state, at.run_at(c, r), here) for r in crew):
+                owed = self._owed.get(other)
+                if owed is None or len(crew) > 1:
+                    return True
+                hurried = (
+                    j
+                    for i, loads, branch, unit in owed.records
+                    if not done >> i & 1 and not loads & ~done and (branch, unit) == here[:2]
+                    for j in self._hurried[i]
+                )
+                if all(
+                    done >> j & 1 or (branch, unit) != here[:2] or self._is_at(state, q, here)
+                    for j, q, branch, unit in hurried
+                ):
+                    return True
+        return False
+
+    def _is_at(self, state: bytes, p: int, here: tuple[int, int, int]) -> bool:
+        """Is a runner at a gate: has it come to it, or read it?"""
+        return (
+            state[p + at.PHASE] in (at.READY, at.CHECKED)
+            and (state[p + at.BRANCH], state[p + at.UNIT], state[p + at.STEP]) == here
+        )
+
     def must_run(self, actor: str, b: int, x: int, done: int) -> bool:
         """Is a step of branch b still shown to be run by an actor, and without a load before?"""
         begun = self._begun.get((actor, b, x), ())

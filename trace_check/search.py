@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES, broken_clauses
-from pymodel.resume.faults import FORK_NONDETERMINISM, LOST_COMMIT
+from pymodel.resume.faults import FORK_NONDETERMINISM, LOST_COMMIT, ClaimChecking
 from trace_check.events import (
     Answer,
     Completed,
@@ -48,10 +48,11 @@ ASSERTED = 16
 _LV = 1 << len(CLAUSES)
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
+_READ = ClaimChecking.__name__
 _INDIFFERENT = (Loaded, Computed, EffectFired, GatePassed, Answer, StoreRead, Completed)
 _FORCED_AT_ONCE = 20  # candidates that are forced over an event that nothing explains
 _WAYS = 50
-_PAST_HOPE = 1000  # hopeless places that are looked at to see how far the reference gets
+_PAST_HOPE = 200  # hopeless places that are looked at to see how far the reference gets
 
 
 class Node(NamedTuple):
@@ -170,6 +171,16 @@ class Search:
         self.below = below
         self.loosened = loosened
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
+        # A gate is read unseen only where it is claimed next: to read it earlier makes no difference to anybody.  This
+        # bit of what is explained says that somebody has just read one.
+        self.reading = 1 << len(observations)
+        c = self.matcher.c
+        self.gates = [
+            (at.gate_at(c, b, g), at.branch_at(c, b) + at.STATUS)
+            for b in range(1, c.B + 1)
+            for g in c.gate_in
+            if g
+        ]
         self.found = Explained()
         self.parents: dict[Node, tuple[Node, str, int | None] | None] = {}
         self.kept: dict[tuple[int, bytes], list[Node]] = {}
@@ -206,7 +217,8 @@ class Search:
     def add(self, node: Node, parent: tuple[Node, str, int | None] | None) -> None:
         """Keep a place, unless a smaller set of faults led there too."""
         kept = self.kept.setdefault((node.done, node.state), [])
-        for other in kept:
+        more = self.kept.get((node.done & ~self.reading, node.state), []) if node.done & self.reading else []
+        for other in (*kept, *more):
             less = other.faults & ~node.faults == 0 and len(other.unmodelled) <= len(node.unmodelled)
             if less and (other.faults != node.faults or other.broken == node.broken):
                 return
@@ -237,12 +249,14 @@ class Search:
                 found.append(i)
                 first_end = min(first_end, observation.high)
             i += 1
-        return [
+        ready = [
             i
             for i in found
             if (self.observations[i].low < first_end or self.observations[i].high == first_end)
             and not self.equals_before.get(i, 0) & ~done
         ]
+        # Whoever does a thing that twins do is the next to do it: the others' turns come after.
+        return ready if self.loosened is None else self.loosened.first_of_each(ready)
 
     def live(self, done: int) -> list[str]:
         """The actors that may do something unseen."""
@@ -260,20 +274,33 @@ class Search:
         self.found.expanded += 1
         self.unseen = 0
         enabled = self.enabled(node.done)
-        for i in enabled:
+        reading = bool(node.done & self.reading)
+        for i in () if reading else enabled:
             if self.asserting >> i & 1 and self.at_once(node, i):
                 return
         # Last comes first: so that what is tried first is the earliest event, by the first of its readings.
         for i in reversed(enabled):
             for k in self.takers(node, i) if self.loosened is not None else (i,):
                 for move in reversed(self.moves(node, k)):
-                    self.step(node, move.state, move.faults, move.name, k)
+                    if not reading or self.ends_reading(node.state, move.state):
+                        self.step(node, move.state, move.faults, move.name, k)
         self.unseen = unseen + 1
         for actor in self.may_act(node, enabled):
             for move in self.steps.hidden(node.state, actor):
-                self.step(node, move.state, move.faults, move.name, None, actor)
-        for move in self.steps.answers(node.state):
+                if move.name == _READ:
+                    if reading or self.prospects.can_be_claimed(node.done, node.state, actor):
+                        self.step(node, move.state, move.faults, move.name, None, actor)
+                elif not reading or self.ends_reading(node.state, move.state):
+                    self.step(node, move.state, move.faults, move.name, None, actor)
+        for move in () if reading else self.steps.answers(node.state):
             self.step(node, move.state, move.faults, move.name, None)
+
+    def ends_reading(self, before: bytes, after: bytes) -> bool:
+        """Can a gate no longer be read that could: is it claimed, or its branch not running any more?"""
+        return any(
+            before[k] == at.ANSWERED and (after[k] != at.ANSWERED or before[q] != after[q])
+            for k, q in self.gates
+        )
 
     def may_act(self, node: Node, enabled: list[int]) -> list[str]:
         """The actors whose unseen steps have to be looked at now."""
@@ -344,7 +371,9 @@ class Search:
         faults |= node.faults
         if self.only is not None and faults & ~self.only:
             return
-        done = node.done
+        done = node.done & ~self.reading
+        if name == _READ and i is None:
+            done |= self.reading
         if i is not None:
             done |= 1 << i
             if self.matcher.starves(state, self.observations[i]):
@@ -395,7 +424,8 @@ class Search:
                 broken |= _LV
             unmodelled = (*node.unmodelled, observation.position)
             self.add(
-                Node(node.done | 1 << i, state, node.faults, unmodelled, broken), (node, "unmodelled", i)
+                Node(node.done & ~self.reading | 1 << i, state, node.faults, unmodelled, broken),
+                (node, "unmodelled", i),
             )
 
     # ----------------------------------------------------------------------------------------------------------

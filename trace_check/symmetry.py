@@ -68,6 +68,21 @@ class Twins:
         return tuple(tuple(1 << i for i in own) for own in zip(*self.stages, strict=True))
 
     @cached_property
+    def own(self) -> tuple[tuple[int, dict[int, int]], ...]:
+        """For each of them the bits of all its observations, and for some of these the stages that they are, as bits."""
+        return tuple((sum(bits), {}) for bits in self.bits)
+
+    def roles(self, done: int, state: bytes) -> list[tuple[int, bytes]]:
+        """Where each of them is: the stages that it has behind it, as bits, and its runner."""
+        found = []
+        for p, bits, (mask, known) in zip(self.offsets, self.bits, self.own, strict=True):
+            did = known.get(done & mask)
+            if did is None:
+                did = known[done & mask] = _did(done, bits)
+            found.append((did, state[p : p + at.RUN_WIDTH]))
+        return found
+
+    @cached_property
     def masks(self) -> tuple[int, ...]:
         """The bits of each stage."""
         return tuple(sum(1 << i for i in stage) for stage in self.stages)
@@ -114,13 +129,26 @@ class Loosened:
         """Whose an observation is: the class, and the number of the stage."""
         return self.stages.get(i)
 
+    def first_of_each(self, indices: list[int]) -> list[int]:
+        """Of observations, in order, the first of each stage, and those that are of none."""
+        found: list[int] = []
+        stages: set[tuple[int, int]] = set()
+        for i in indices:
+            stage = self.stages.get(i)
+            if stage is not None:
+                key = id(stage[0]), stage[1]
+                if key in stages:
+                    continue
+                stages.add(key)
+            found.append(i)
+        return found
+
     def takers(self, done: int, state: bytes, twins: Twins, n: int) -> list[int]:
         """The observations by which somebody may do the n-th thing now: one of each kind of actors."""
         found: dict[tuple[int, bytes], int] = {}
-        for p, bits in zip(twins.offsets, twins.bits, strict=True):
-            did = _did(done, bits)
-            if not did >> n & 1 and twins.before[n] & ~did == 0:
-                found.setdefault((did, state[p : p + at.RUN_WIDTH]), bits[n].bit_length() - 1)
+        for role, stage in zip(twins.roles(done, state), twins.stages[n], strict=True):
+            if not role[0] >> n & 1 and twins.before[n] & ~role[0] == 0:
+                found.setdefault(role, stage)
         return list(found.values())
 
     def distinct(self, done: int, state: bytes, actors: list[str]) -> list[str]:
@@ -142,10 +170,7 @@ class Loosened:
     def ordered(self, done: int, state: bytes) -> tuple[int, bytes]:
         """The place that stands for all in which the same actors have changed roles."""
         for twins in self.twins:
-            roles = [
-                (_did(done, bits), state[p : p + at.RUN_WIDTH])
-                for p, bits in zip(twins.offsets, twins.bits, strict=True)
-            ]
+            roles = twins.roles(done, state)
             wanted = sorted(roles)
             if roles == wanted:
                 continue
