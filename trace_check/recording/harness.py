@@ -206,10 +206,12 @@ class _Recording:
     def run(self) -> None:
         """Run every stage and read the store after each."""
         with EventLog(self.log, HARNESS, self._scenario.threads[0]) as own:
-            for number, stage in enumerate(self._scenario.stages, 1):
-                if stage.torn:
-                    self._system.tear(self._folder, self._scenario.threads[0])
+            stages = self._scenario.stages
+            for number, stage in enumerate(stages, 1):
                 self._run_stage(stage, own)
+                # What tears a write is what ended the stage before: nobody reads the store in between.
+                if number < len(stages) and stages[number].torn:
+                    self._system.tear(self._folder, self._scenario.threads[0])
                 self._read_store(own, number)
 
     def _read_store(self, own: EventLog, number: int) -> None:

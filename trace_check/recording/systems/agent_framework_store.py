@@ -1,0 +1,100 @@
+"""What a folder of Agent Framework checkpoints holds, read through the framework's file storage."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trace_check.events import ROOT_BRANCH, CheckpointRead, Value
+from trace_check.recording.system import BranchRead
+from trace_check.recording.systems.agent_framework_plan import Plan, ancestry, asked, delivered
+from trace_check.recording.systems.langgraph_branches import Branches
+from trace_check.recording.work import told
+
+__all__ = ["read_branches"]
+
+
+def read_branches(storage: Any, folder: Path, plan: Plan, branches: Branches, name: str) -> list[BranchRead]:
+    """Every branch of every instance, the root first.
+
+    Args:
+        storage: the framework's file storage, on a folder that nobody writes to now.
+        folder: that folder.
+        plan: the program that ran.
+        branches: which checkpoint belongs to which branch.
+        name: the workflow's name.
+    """
+    whole = asyncio.run(storage.list_checkpoints(workflow_name=name))
+    known = {checkpoint.checkpoint_id: checkpoint for checkpoint in whole}
+    by_time = sorted(known, key=lambda key: known[key].timestamp)
+    files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+    torn = files[-1].stem if files and files[-1].stem not in known else None
+    reads = []
+    for branch, head in branches.heads(by_time).items():
+        line = ancestry(known, head)
+        own_torn = torn if torn is not None and branches.of(torn) == branch else None
+        for thread in plan.threads:
+            reads.append(_read(plan, folder, line, branch, thread, own_torn))
+    return reads
+
+
+def _read(
+    plan: Plan, folder: Path, line: Sequence[Any], branch: str, thread: str, torn: str | None
+) -> BranchRead:
+    checkpoints: list[CheckpointRead] = []
+    answers: dict[str, list[Value]] = {}
+    before: Any = None
+    for item in line:
+        for unit in plan.sealed_by(item, before, thread):
+            sealed = plan.sealed(item, unit, thread)
+            checkpoints.append(
+                CheckpointRead(
+                    id=item.checkpoint_id,
+                    parent=checkpoints[-1].id if checkpoints else None,
+                    unit=sealed["unit"],
+                    outcomes={step: told(outcome) for step, outcome in sealed["outcomes"].items()},
+                    digest=_digest(folder, item.checkpoint_id),
+                    valid=sealed["valid"],
+                    complete=True,
+                    next=plan.after(unit),
+                )
+            )
+        before = item
+        for whose, gate, value in delivered(item):
+            kept = answers.setdefault(gate, [])
+            if whose == thread and value not in kept:
+                kept.append(value)
+    if torn is not None:
+        checkpoints.append(
+            CheckpointRead(
+                id=torn,
+                parent=checkpoints[-1].id if checkpoints else None,
+                unit=None,
+                outcomes={},
+                digest=_digest(folder, torn),
+                valid=False,
+                complete=False,
+                next=[],
+            )
+        )
+    head = line[-1] if line else None
+    return BranchRead(
+        branch=branch,
+        thread=thread,
+        checkpoints=checkpoints,
+        answers={gate: values for gate, values in answers.items() if values},
+        open_interrupts=[gate for whose, gate in asked(head) if whose == thread] if head is not None else [],
+        token=head.checkpoint_id if head is not None else None,
+    )
+
+
+def _digest(folder: Path, checkpoint: str) -> str:
+    return hashlib.sha256((folder / f"{checkpoint}.json").read_bytes()).hexdigest()[:16]
+
+
+def nothing(plan: Plan) -> list[BranchRead]:
+    """What is read where no checkpoint was ever stored."""
+    return [BranchRead(branch=ROOT_BRANCH, thread=thread) for thread in plan.threads]
