@@ -11,6 +11,8 @@ from typing import Final
 __all__ = [
     "LOADED",
     "STARTED",
+    "answered",
+    "answering",
     "committed",
     "committing",
     "fired",
@@ -42,6 +44,16 @@ def fired(step: str) -> str:
 def passed(gate: str) -> str:
     """The code behind the gate runs."""
     return f"{gate}.passed"
+
+
+def answering(gate: str) -> str:
+    """About to store an answer."""
+    return f"{gate}.answering"
+
+
+def answered(gate: str) -> str:
+    """The answer is durably stored."""
+    return f"{gate}.answered"
 
 
 def parking(gate: str) -> str:

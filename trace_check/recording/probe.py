@@ -54,10 +54,13 @@ class Probe:
         awaited = self._holds.get(point)
         if awaited is not None and not self._reached[awaited].wait(HOLD_SECONDS):
             raise _never(point, awaited)
+        if point in self._left:
+            self._stop(point)
+        # Only now: who is held for this point stays so while the process is stopped here, or killed.
         if point in self._reached:
             self._reached[point].set()
-        if point not in self._left:
-            return
+
+    def _stop(self, point: str) -> None:
         with self._lock:
             self._left.discard(point)
             os.write(self._ask, point.encode() + b"\n")

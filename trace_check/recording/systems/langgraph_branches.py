@@ -25,18 +25,21 @@ class Branches:
         """Say, before it is stored, on which branch a checkpoint will be."""
         self._append(["checkpoint", checkpoint, branch])
 
-    def fork(self, parent: str, checkpoint: str) -> str:
-        """A name for a new branch from that checkpoint; no two processes get the same."""
+    def fork(self, parent: str, checkpoint: str, child: str | None = None) -> str:
+        """Note a new branch from that checkpoint; where it has no name it gets one that no other process takes."""
+        child = child or self._free_name(parent)
+        self._append(["fork", checkpoint, child])
+        return child
+
+    def _free_name(self, parent: str) -> str:
         number = 2
         while True:
             try:
                 os.close(os.open(self._folder / f"fork-{number}", os.O_CREAT | os.O_EXCL))
-                break
             except FileExistsError:
                 number += 1
-        child = f"{parent}/{number}"
-        self._append(["fork", checkpoint, child])
-        return child
+            else:
+                return f"{parent}/{number}"
 
     def heads(self, known: Sequence[str]) -> dict[str, str | None]:
         """Each branch -> its newest checkpoint.

@@ -1,18 +1,18 @@
-"""What a LangGraph SQLite store holds, read through a saver's public methods."""
+"""What a LangGraph store holds, read through a saver's public methods and the documented tables."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trace_check.events import CheckpointRead, Value
 from trace_check.recording.system import BranchRead
 from trace_check.recording.systems.langgraph_branches import Branches
-from trace_check.recording.systems.langgraph_plan import Plan
+from trace_check.recording.systems.langgraph_plan import Part, Plan
+from trace_check.recording.work import told
 
-__all__ = ["INTERRUPT", "NULL_TASK", "RESUME", "read_branches", "sealing_nodes", "walk"]
+__all__ = ["INTERRUPT", "NULL_TASK", "RESUME", "Row", "parts_of", "read_branches", "walk"]
 
 INTERRUPT: Final = "__interrupt__"
 """The channel of a pending write that parks a gate."""
@@ -24,87 +24,101 @@ NULL_TASK: Final = "00000000-0000-0000-0000-000000000000"
 """The task in whose name the caller's own writes are stored."""
 
 
-def read_branches(saver: Any, thread: str, plan: Plan, branches: Branches) -> list[BranchRead]:
-    """Every branch of a thread, the root first.
-
-    Args:
-        saver: LangGraph's SQLite saver, on a store that nobody writes to now.
-        thread: the thread's id.
-        plan: the program that ran.
-        branches: which checkpoint belongs to which branch.
-    """
-    rows = _stored_rows(saver, thread)
-    return [
-        _read_branch(saver, thread, plan, rows, branch, head)
-        for branch, head in branches.heads(sorted(rows)).items()
-    ]
-
-
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """What the store's row of a checkpoint says before anything of it is decoded."""
+class Row:
+    """What the store's row of a checkpoint says before anything of it is decoded, with a digest of its bytes."""
 
     parent: str | None
     digest: str
 
 
-def _stored_rows(saver: Any, thread: str) -> dict[str, _Row]:
-    """Checkpoint id -> its row, with a digest of the bytes that the store holds."""
-    query = (
-        "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint FROM checkpoints"
-        " WHERE thread_id = ? AND checkpoint_ns = ''"
-    )
-    with saver.cursor(transaction=False) as cursor:
-        return {
-            name: _Row(parent, hashlib.sha256(f"{kind}\0".encode() + (blob or b"")).hexdigest()[:16])
-            for name, parent, kind, blob in cursor.execute(query, (thread,))
-        }
+def read_branches(
+    saver: Any, thread: str, plan: Plan, rows: Mapping[str, Row], branches: Branches
+) -> list[BranchRead]:
+    """Every branch of every instance, the root first.
+
+    Args:
+        saver: LangGraph's saver, on a store that nobody writes to now.
+        thread: LangGraph's thread.
+        plan: the program that ran.
+        rows: the thread's checkpoints.
+        branches: which checkpoint belongs to which branch.
+    """
+    return [
+        read
+        for branch, head in branches.heads(sorted(rows)).items()
+        for read in _read_branch(saver, thread, plan, rows, branch, head)
+    ]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is read of one instance on the way from the oldest checkpoint to the head."""
+
+    checkpoints: list[CheckpointRead] = field(default_factory=list)
+    answers: dict[str, list[Value]] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def keep(self, gate: str, value: Value) -> None:
+        """Another answer to a gate, unless it is known."""
+        kept = self.answers.setdefault(gate, [])
+        if value not in kept:
+            kept.append(value)
 
 
 def _read_branch(
-    saver: Any, thread: str, plan: Plan, rows: dict[str, _Row], branch: str, head: str | None
-) -> BranchRead:
-    checkpoints: list[CheckpointRead] = []
-    answers: dict[str, list[Value]] = {}
-    gate: str | None = None
+    saver: Any, thread: str, plan: Plan, rows: Mapping[str, Row], branch: str, head: str | None
+) -> Iterator[BranchRead]:
+    readings = {own: _Reading() for own in plan.threads}
+    gates: list[Part] = []
     before: Any = None
     item: Any = None
     for name in _line_of(rows, head):
-        parent = checkpoints[-1].id if checkpoints else None
         item = _read_whole(saver, thread, name)
         if item is None:
-            checkpoints.append(_torn(name, parent, rows[name].digest))
+            for reading in readings.values():
+                reading.checkpoints.append(_torn(name, _last(reading), rows[name].digest))
             continue
-        if ran := plan.sealed_by(item.checkpoint, before):
-            sealed = plan.sealed(item.checkpoint, ran)
-            checkpoints.append(
+        for sealed in plan.sealed(item.checkpoint, plan.ran(item, before)):
+            reading = readings[sealed.thread]
+            reading.tokens[sealed.checkpoint] = name
+            reading.checkpoints.append(
                 CheckpointRead(
-                    id=name,
-                    parent=parent,
+                    id=sealed.checkpoint,
+                    parent=_last(reading),
                     digest=rows[name].digest,
-                    valid=plan.is_valid(sealed["steps"], sealed["outcomes"]),
+                    valid=sealed.valid,
                     complete=True,
-                    next=plan.next_units(item.checkpoint),
-                    unit=sealed["unit"],
-                    outcomes=sealed["outcomes"],
+                    next=sealed.next,
+                    unit=sealed.unit,
+                    outcomes=sealed.outcomes,
                 )
             )
-        before = item.checkpoint
-        gate = _gate_at(plan, item) or gate
-        stored = _answers_at(item)
-        if gate is not None and stored:
-            kept = answers.setdefault(gate, [])
-            kept += [value for value in dict.fromkeys(stored) if value not in kept]
-    return BranchRead(
-        branch=branch,
-        checkpoints=checkpoints,
-        answers=answers,
-        open_interrupts=_open_gates(item) if item is not None else [],
-        token=head,
-    )
+            for step, value in sealed.outcomes.items():
+                if any(p.step.step == step and p.step.kind == "gate" for p in plan.parts.values()):
+                    reading.keep(step, value)
+        before = item
+        gates = _gates_at(plan, item) or gates
+        for gate, value in _answers_at(plan, item, gates):
+            readings[gate.thread].keep(gate.step.step, value)
+    waiting = _open_gates(plan, item) if item is not None else []
+    for own, reading in readings.items():
+        yield BranchRead(
+            thread=own,
+            branch=branch,
+            checkpoints=reading.checkpoints,
+            answers=reading.answers,
+            open_interrupts=[gate.step.step for gate in waiting if gate.thread == own],
+            token=head,
+            tokens=reading.tokens,
+        )
 
 
-def _line_of(rows: dict[str, _Row], head: str | None) -> list[str]:
+def _last(reading: _Reading) -> str | None:
+    return reading.checkpoints[-1].id if reading.checkpoints else None
+
+
+def _line_of(rows: Mapping[str, Row], head: str | None) -> list[str]:
     """A checkpoint and its ancestors in the store, oldest first."""
     line = []
     while head is not None and head in rows:
@@ -136,47 +150,64 @@ def _torn(checkpoint: str, parent: str | None, digest: str) -> CheckpointRead:
     )
 
 
-def _gate_at(plan: Plan, item: Any) -> str | None:
-    """The gate that the checkpoint's pending writes are about, or that is in the unit to come."""
-    for _, channel, value in item.pending_writes or []:
-        if channel == INTERRUPT:
-            return str(value[0].value["gate"])
-    coming = plan.next_units(item.checkpoint)
-    gates = [
-        step.step
-        for unit in plan.program
-        if unit.name in coming
-        for step in unit.steps
-        if step.kind == "gate"
-    ]
-    return gates[0] if gates else None
+def parts_of(plan: Plan, raised: Iterable[Any]) -> list[Part]:
+    """The gates of interrupts, by what the nodes gave them."""
+    return [plan.parts[str(each.value["key"])] for each in raised]
 
 
-def _answers_at(item: Any) -> list[Value]:
-    """The answers stored at a checkpoint: those that a task consumed, then the last one delivered."""
-    consumed: list[Value] = []
-    delivered: list[Value] = []
+def _gates_at(plan: Plan, item: Any) -> list[Part]:
+    """The gates of the nodes to come."""
+    return plan.coming_gates(item.checkpoint)
+
+
+def _answers_at(plan: Plan, item: Any, gates: Sequence[Part]) -> Iterator[tuple[Part, Value]]:
+    """The answers stored at a checkpoint, each with the gate that it is for.
+
+    A task's own list has those that it consumed, in the order of its gates. The value that the caller handed over
+    last says not for which; it is for the first gate without one, unless it is what was consumed last.
+    """
+    tasks: dict[str, list[Part]] = {}
+    consumed: dict[str, list[Any]] = {}
+    delivered: list[Any] = []
     for task, channel, value in item.pending_writes or []:
-        if channel == RESUME:
-            if task == NULL_TASK:
-                delivered.append(value)
-            else:
-                consumed += value
-    return consumed + delivered
+        if channel == INTERRUPT:
+            (gate,) = parts_of(plan, value)
+            node = next(parts for parts in plan.nodes.values() if gate in parts)
+            tasks[task] = [part for part in node if part.step.kind == "gate"]
+        elif channel == RESUME and task == NULL_TASK:
+            delivered.append(value)
+        elif channel == RESUME:
+            consumed[task] = list(value)
+    answered: list[Any] = []
+    for task, values in consumed.items():
+        for gate, value in zip(tasks.get(task, gates), values, strict=False):
+            yield gate, told(value)
+        answered = values
+    for value in delivered:
+        if gates and value != (answered or [None])[-1]:
+            yield gates[min(len(answered), len(gates) - 1)], told(value)
 
 
-def _open_gates(item: Any) -> list[str]:
-    """The gates of interrupts whose task has neither an answer nor an outcome at this checkpoint."""
+def _open_gates(plan: Plan, item: Any) -> list[Part]:
+    """The gates of interrupts whose task has neither an answer to it nor an outcome at this checkpoint."""
     writes = item.pending_writes or []
-    answered = {task for task, channel, _ in writes if channel != INTERRUPT}
-    if NULL_TASK in answered:
-        return []
-    return [
-        str(raised.value["gate"])
-        for task, channel, value in writes
-        if channel == INTERRUPT and task not in answered
-        for raised in value
-    ]
+    ended = {task for task, channel, _ in writes if channel not in (INTERRUPT, RESUME)}
+    consumed = {
+        task: len(value) for task, channel, value in writes if channel == RESUME and task != NULL_TASK
+    }
+    delivered = [value for task, channel, value in writes if channel == RESUME and task == NULL_TASK]
+    found = []
+    for task, channel, value in writes:
+        if channel != INTERRUPT or task in ended:
+            continue
+        for gate in parts_of(plan, value):
+            node = next(parts for parts in plan.nodes.values() if gate in parts)
+            place = [part for part in node if part.step.kind == "gate"].index(gate)
+            # The value that the caller handed over may be one that was consumed already.
+            answers = max(consumed.get(task, 0), len(delivered))
+            if place >= answers:
+                found.append(gate)
+    return found
 
 
 def walk(saver: Any, thread: str, checkpoint_id: str | None) -> Iterator[Any]:
@@ -186,11 +217,3 @@ def walk(saver: Any, thread: str, checkpoint_id: str | None) -> Iterator[Any]:
     while config is not None and (item := saver.get_tuple(config)) is not None:
         yield item
         config = item.parent_config
-
-
-def sealing_nodes(plan: Plan, line: Sequence[Any]) -> Iterator[tuple[Any, list[str]]]:
-    """Each checkpoint of a line, oldest first, with the nodes whose unit it seals."""
-    parent = None
-    for item in line:
-        yield item, plan.sealed_by(item.checkpoint, parent)
-        parent = item.checkpoint
