@@ -1,4 +1,7 @@
-"""What a folder of Agent Framework checkpoints holds, read through the framework's file storage."""
+"""What a folder of Agent Framework checkpoints holds, by the framework's own file storage.
+
+A file that cannot be decoded is none of its checkpoints: its listing leaves it out, and so does this reading.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trace_check.events import ROOT_BRANCH, CheckpointRead, Value
+from trace_check.events import CheckpointRead, Value
 from trace_check.recording.system import BranchRead
 from trace_check.recording.systems.agent_framework_plan import Plan, ancestry, asked, delivered
 from trace_check.recording.systems.langgraph_branches import Branches
@@ -30,20 +33,15 @@ def read_branches(storage: Any, folder: Path, plan: Plan, branches: Branches, na
     whole = asyncio.run(storage.list_checkpoints(workflow_name=name))
     known = {checkpoint.checkpoint_id: checkpoint for checkpoint in whole}
     by_time = sorted(known, key=lambda key: known[key].timestamp)
-    files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
-    torn = files[-1].stem if files and files[-1].stem not in known else None
     reads = []
     for branch, head in branches.heads(by_time).items():
         line = ancestry(known, head)
-        own_torn = torn if torn is not None and branches.of(torn) == branch else None
         for thread in plan.threads:
-            reads.append(_read(plan, folder, line, branch, thread, own_torn))
+            reads.append(_read(plan, folder, line, branch, thread))
     return reads
 
 
-def _read(
-    plan: Plan, folder: Path, line: Sequence[Any], branch: str, thread: str, torn: str | None
-) -> BranchRead:
+def _read(plan: Plan, folder: Path, line: Sequence[Any], branch: str, thread: str) -> BranchRead:
     checkpoints: list[CheckpointRead] = []
     answers: dict[str, list[Value]] = {}
     before: Any = None
@@ -67,19 +65,6 @@ def _read(
             kept = answers.setdefault(gate, [])
             if whose == thread and value not in kept:
                 kept.append(value)
-    if torn is not None:
-        checkpoints.append(
-            CheckpointRead(
-                id=torn,
-                parent=checkpoints[-1].id if checkpoints else None,
-                unit=None,
-                outcomes={},
-                digest=_digest(folder, torn),
-                valid=False,
-                complete=False,
-                next=[],
-            )
-        )
     head = line[-1] if line else None
     return BranchRead(
         branch=branch,
@@ -93,8 +78,3 @@ def _read(
 
 def _digest(folder: Path, checkpoint: str) -> str:
     return hashlib.sha256((folder / f"{checkpoint}.json").read_bytes()).hexdigest()[:16]
-
-
-def nothing(plan: Plan) -> list[BranchRead]:
-    """What is read where no checkpoint was ever stored."""
-    return [BranchRead(branch=ROOT_BRANCH, thread=thread) for thread in plan.threads]
