@@ -27,6 +27,7 @@ _PLACE: Final = "trace_check.recording.systems."
 
 SYSTEMS: Final[dict[str, str]] = {
     "langgraph": _PLACE + "langgraph:LangGraphSystem",
+    "langgraph-newest": _PLACE + "langgraph:LangGraphNewestSystem",
     "crewai": _PLACE + "crewai:CrewAISystem",
     "pydantic-graph": _PLACE + "pydantic_graph:PydanticGraphSystem",
     "dbos": _PLACE + "dbos:DBOSSystem",
