@@ -148,7 +148,7 @@ def _races(atlas: Atlas) -> Iterator[str]:
     for row in atlas.races:
         yield (
             f"| {row.system} {row.version} | {row.store} | {row.k} | {row.behind_gate:g} |"
-            f" {', '.join(map(str, row.effects))} | {row.per_racer:.2f} |"
+            f" [{', '.join(map(str, row.effects))}](traces/{row.trace}) | {row.per_racer:.2f} |"
         )
 
 
@@ -177,7 +177,7 @@ def _scenarios(atlas: Atlas) -> Iterator[str]:
             varies = " (may vary)" if found.varies else ""
             yield f"| [{found.scenario}](traces/{found.trace}){varies} | {found.sink} | {found.summary} |"
         for left in entry.omitted:
-            yield f"| {left.scenario or 'all'} | {left.sink} | not applicable: {left.reason} |"
+            yield f"| {left.scenario or 'all'} | {left.sink} | {left.because}: {left.reason} |"
 
 
 def _missing(atlas: Atlas) -> Iterator[str]:
@@ -186,8 +186,7 @@ def _missing(atlas: Atlas) -> Iterator[str]:
         yield "## Not recorded"
         yield ""
         for left in atlas.not_recorded:
-            what = " ".join(part for part in (left.system, left.store, left.scenario, left.sink) if part)
-            yield f"- {what}: {left.reason}"
+            yield f"- {left.label}: {left.reason}"
 
 
 def draw_conformance(atlas: Atlas, path: Path) -> None:

@@ -16,11 +16,11 @@ from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas, satura
 from trace_check.conformance.judging import Finding, judge
 from trace_check.conformance.plan import Omitted, Recording, plan
 from trace_check.conformance.races import (
-    KEPT_UP_TO,
     REPETITIONS,
     Cell,
     RaceRow,
     cells,
+    fired_in,
     run_race,
 )
 from trace_check.conformance.recordings import each_done, make_recording, require_environment
@@ -127,8 +127,14 @@ def _with_environment(systems: Iterable[str], result: Conformance, report: Repor
             require_environment(system)
             there.append(system)
         except RecordingError as error:
-            result.not_recorded.append(Omitted(system, "", "", "", str(error)))
+            result.not_recorded.append(_missing(error, system))
     return there
+
+
+def _missing(
+    error: RecordingError, system: str, store: str = "", scenario: str = "", sink: str = ""
+) -> Omitted:
+    return Omitted(system, store, scenario, sink, str(error), "not recorded")
 
 
 def _record(
@@ -153,7 +159,7 @@ def _record(
         report(f"{done} of {len(calls)}, {recording.label}")
         if isinstance(answer, RecordingError):
             result.not_recorded.append(
-                Omitted(recording.system, recording.store, recording.scenario, recording.sink, str(answer))
+                _missing(answer, recording.system, recording.store, recording.scenario, recording.sink)
             )
             continue
         version = load_system(recording.system, recording.store).version()
@@ -170,16 +176,16 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
     """Races run one at a time: the others would take the processors from the racers."""
     for number, cell in enumerate(wanted, 1):
         fired: list[int] = []
+        traces: list[str] = []
         for repetition in range(REPETITIONS):
             report(f"race {number} of {len(wanted)}, {cell.label}, {repetition + 1} of {REPETITIONS}")
-            is_kept = repetition == 0 and cell.racers <= KEPT_UP_TO
-            place = folder if is_kept else folder / ".races"
+            place = folder / ".again" if fired else folder
             try:
-                fired.append(run_race(cell, place)[0])
+                count, path = run_race(cell, place)
+                fired.append(count)
+                traces.append(path.relative_to(place).as_posix())
             except RecordingError as error:
-                result.not_recorded.append(
-                    Omitted(cell.system, cell.store, f"race of {cell.racers}", "", str(error))
-                )
+                result.not_recorded.append(_missing(error, cell.system, cell.store, f"race of {cell.racers}"))
         if fired:
             system = load_system(cell.system, cell.store)
             result.races.append(
@@ -191,6 +197,7 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
                     behind_gate=cell.behind_gate,
                     effects=fired,
                     per_racer=round(sum(fired) / len(fired) / cell.racers, 3),
+                    trace=traces[0],
                 )
             )
 
@@ -218,7 +225,7 @@ def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
     """Check every trace that the atlas is made of again, without any framework.
 
     Raises:
-        TraceError: there is no atlas.
+        TraceError: there is no atlas, or a race's trace is missing.
         ResumeContractError: it has no recording.
     """
     atlas = read_atlas(results / ATLAS)
@@ -237,6 +244,14 @@ def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
                 result.differences.append(
                     f"{path}: the events at which clauses break are not those that are kept"
                 )
+    for row in atlas.races:
+        report(row.trace)
+        result.races.append(row)
+        count = fired_in(result.traces / row.trace)
+        if count != row.effects[0]:
+            result.differences.append(
+                f"{result.traces / row.trace}: kept are {row.effects[0]} effects; counted now: {count}"
+            )
     if not result.compared:
         raise ResumeContractError(f"{results / ATLAS}: no recording in it: record some with conform --write")
     return result
@@ -266,7 +281,7 @@ def keep(result: Conformance, results: Path, recorded: Sequence[str]) -> Atlas:
     rows = {(r.system, r.version, r.store, r.k, r.behind_gate): r for r in [*before.races, *result.races]}
     missing = [o for o in before.not_recorded if o.system not in recorded] + result.not_recorded
     races = [rows[key] for key in sorted(rows)]
-    atlas = Atlas(entries, races, [saturation_claim(races)] if races else [], missing)
+    atlas = Atlas(entries, races, saturation_claim(races), missing)
     _move_traces(result, results / TRACES)
     return atlas
 

@@ -95,8 +95,7 @@ def conform_command(
     for line in result.differences:
         typer.echo(f"difference: {line}", err=True)
     for left in result.not_recorded:
-        what = " ".join(part for part in (left.system, left.store, left.scenario, left.sink) if part)
-        typer.echo(f"not recorded: {what}: {left.reason}", err=True)
+        typer.echo(f"not recorded: {left.label}: {left.reason}", err=True)
     for found in result.unchecked:
         typer.echo(f"unchecked: {found.trace}: {found.error}", err=True)
     if result.differences:

@@ -17,6 +17,7 @@ from trace_check.recording.system import load_system
 
 __all__ = ["Atlas", "Claim", "SystemEntry", "read_atlas", "saturation_claim", "system_entry"]
 
+_PAPERS_SHARE: Final = 36 / 40
 _FORKING: Final = ("fork-declared", "fork-undeclared", "second-answer-at-old-checkpoint")
 
 
@@ -110,16 +111,19 @@ def system_entry(
     )
 
 
-def saturation_claim(races: Sequence[RaceRow]) -> Claim:
-    """The paper's claim on races: every racer fires in 36 of its 40 cells."""
+def saturation_claim(races: Sequence[RaceRow]) -> list[Claim]:
+    """The paper's claim on races, that every racer fires in 36 of its 40 cells, beside what was found here.
+
+    Nothing is said where no framework was raced; this project's own reference isn't counted.
+    """
     rows = [row for row in races if row.system != "reference"]
+    if not rows:
+        return []
     full = [row for row in rows if row.per_racer == 1.0]
-    share = len(full) / len(rows) if rows else 0.0
     short = sorted({f"{row.system} ({row.store})" for row in rows if row not in full})
     found = f"1.0 in {len(full)} of {len(rows)} cells; fewer with {', '.join(short) or 'none'}"
-    return Claim(
-        "k racers at one gate fire k effects: 1.0 effects a racer in 36 of 40 cells", share >= 0.9, found
-    )
+    claim = "k racers at one gate fire k effects: 1.0 effects a racer in 36 of 40 cells"
+    return [Claim(claim, len(full) >= _PAPERS_SHARE * len(rows), found)]
 
 
 def read_atlas(path: Path) -> Atlas:

@@ -66,8 +66,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def outcome(self) -> tuple[Any, ...]:
         """What has to be the same of another recording of the same, unless it varies."""
-        breaks = sorted({(e.clause, e.certain) for e in self.breaks})
-        return self.verdict, breaks, sorted(map(sorted, self.explanations)), len(self.unmodelled)
+        breaks = tuple(sorted({(e.clause, e.certain) for e in self.breaks}))
+        ways = tuple(sorted(tuple(sorted(names)) for names in self.explanations))
+        return self.verdict, breaks, ways, len(self.unmodelled)
 
     @property
     def summary(self) -> str:

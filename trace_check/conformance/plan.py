@@ -40,13 +40,19 @@ class Recording(msgspec.Struct, frozen=True, order=True):
 
 
 class Omitted(msgspec.Struct, frozen=True):
-    """A recording that can't be made, and why; an empty scenario stands for all of them."""
+    """A recording that there is none of, and why; an empty scenario stands for all of them."""
 
     system: str
     store: str
     scenario: str
     sink: str
     reason: str
+    because: Literal["not applicable", "not recorded"] = "not applicable"
+
+    @property
+    def label(self) -> str:
+        """What there is none of, in a few words."""
+        return " ".join(part for part in (self.system, self.store, self.scenario, self.sink) if part)
 
 
 def plan(

@@ -15,14 +15,11 @@ from trace_check.recording.catalogue import race
 from trace_check.recording.harness import record
 from trace_check.recording.system import SYSTEMS, load_system
 
-__all__ = ["GATE_SECONDS", "KEPT_UP_TO", "RACERS", "REPETITIONS", "Cell", "RaceRow", "cells", "run_race"]
+__all__ = ["GATE_SECONDS", "RACERS", "REPETITIONS", "Cell", "RaceRow", "cells", "fired_in", "run_race"]
 
 RACERS: Final = (2, 4, 8, 16)
 GATE_SECONDS: Final = (0.0, 0.5)
 REPETITIONS: Final = 3
-
-KEPT_UP_TO: Final = 4
-"""The traces of races of so many are kept, of the first repetition."""
 
 _RACED = "race-two-resumers"
 _EFFECT = "e2"
@@ -49,6 +46,7 @@ class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
         system, version, store, k, behind_gate: which.
         effects: the gated effects that were fired, in each repetition.
         per_racer: their mean, divided by k: 1.0 means that every racer fires.
+        trace: that of the first repetition, below the folder of traces.
     """
 
     system: str
@@ -58,6 +56,7 @@ class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
     behind_gate: float
     effects: list[int]
     per_racer: float
+    trace: str
 
 
 def cells(systems: Sequence[str] = (), racers: Sequence[int] = RACERS) -> list[Cell]:
@@ -68,6 +67,15 @@ def cells(systems: Sequence[str] = (), racers: Sequence[int] = RACERS) -> list[C
             if _RACED in load_system(name, store).scenarios():
                 found += [Cell(name, store, k, seconds) for k in racers for seconds in GATE_SECONDS]
     return found
+
+
+def fired_in(path: Path) -> int:
+    """How often the gated effect was fired in the trace of a race.
+
+    Raises:
+        TraceError: it can't be read.
+    """
+    return applied(read_trace(path).events, _EFFECT)
 
 
 def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
@@ -85,7 +93,7 @@ def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
         sink=sink,
         compress=True,
     )
-    fired = applied(read_trace(path).events, _EFFECT)
+    fired = fired_in(path)
     if not fired:
         raise RecordingError(f"{cell.label}: no racer fired the effect", "look at the trace of it")
     return fired, path
