@@ -58,7 +58,7 @@ _PAST_HOPE = 200  # hopeless places that are looked at to see how far the refere
 class Node(NamedTuple):
     """A place in the search: which observations are explained (bits), the state, and what it took.
 
-    `broken` has a bit for each clause broken on the way, and from `ASSERTED` on one for each that was so only by assertion.
+    `broken` has a bit for each clause broken on the way, and from `ASSERTED` on one for each broken only by assertion.
     """
 
     done: int

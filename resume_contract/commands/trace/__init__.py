@@ -8,6 +8,7 @@ from resume_contract.commands.trace.check import check_command
 from resume_contract.commands.trace.record import record_command
 from resume_contract.commands.trace.show import show_command
 from resume_contract.commands.trace.shrink import shrink_command
+from resume_contract.commands.trace.trials import trials_command
 
 __all__ = ["app"]
 
@@ -19,3 +20,4 @@ app.command("record")(record_command)
 app.command("check")(check_command)
 app.command("show")(show_command)
 app.command("shrink")(shrink_command)
+app.command("trials")(trials_command)
