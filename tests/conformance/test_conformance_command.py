@@ -1,0 +1,151 @@
+"""Recording, keeping, comparing and checking again, on this project's own reference."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from resume_contract.cli import run
+from resume_contract.conforming import check_stored, compare, conform, keep
+from resume_contract.writing import write_json
+from trace_check.conformance.atlas import read_atlas
+from trace_check.conformance.races import Cell, run_race
+from trace_check.errors import TraceError
+from trace_check.recording.system import SYSTEMS
+
+SCENARIOS = ("park-and-resume", "kill-after-effect")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results with two recordings of the reference."""
+    results = tmp_path_factory.mktemp("results")
+    made = conform(tmp_path_factory.mktemp("traces"), systems=["reference"], scenarios=SCENARIOS)
+    assert not made.not_recorded
+    atlas = keep(made, results, ["reference"])
+    write_json(results / "conformance.json", atlas.to_json())
+    return results
+
+
+def command(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    status = run(arguments)
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_what_is_kept(kept: Path) -> None:
+    (entry,) = read_atlas(kept / "conformance.json").systems
+    assert (entry.system, entry.version, entry.store) == ("reference", "1", "sqlite")
+    assert entry.profile == {
+        "PC": "holds",
+        "EO": "holds",
+        "FD": "not_exercised",
+        "CV": "holds",
+        "CO-V": "holds",
+        "CO-C": "not_exercised",
+        "RD": "not_exercised",
+        "FI": "not_exercised",
+        "LV": "holds",
+    }
+    assert [(f.scenario, f.sink, f.verdict) for f in entry.recordings] == [
+        ("park-and-resume", "keyed", "conforms"),
+        ("kill-after-effect", "keyed", "conforms"),
+    ]
+    assert all((kept / "traces" / f.trace).is_file() for f in entry.recordings)
+    assert entry.effects == {"keyed": {"recorded": 0, "window": 0}}
+
+
+def test_checked_again_it_is_the_same(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = command(["conform", "--stored", "--results", str(kept)], capsys)
+    assert (status, err) == (0, "")
+    assert out.count("conforms") == 2
+
+
+def test_a_trace_that_was_tampered_with_is_found(kept: Path, tmp_path: Path) -> None:
+    atlas = read_atlas(kept / "conformance.json")
+    write_json(tmp_path / "conformance.json", atlas.to_json())
+    for finding in atlas.systems[0].recordings:
+        target = tmp_path / "traces" / finding.trace
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = gzip.decompress((kept / "traces" / finding.trace).read_bytes()).decode()
+        if finding.scenario == "kill-after-effect":
+            text = text.replace('"applied":false', '"applied":true')
+        target.write_bytes(gzip.compress(text.encode()))
+    (difference,) = check_stored(tmp_path).differences[:1]
+    assert "kept is conforms; checked now: violates; EO; through unstable_key" in difference
+
+
+def test_a_trace_that_is_gone_is_found(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_json(tmp_path / "conformance.json", read_atlas(kept / "conformance.json").to_json())
+    status, _, err = command(["conform", "--stored", "--results", str(tmp_path)], capsys)
+    assert status == 1
+    assert err.count("difference: ") == err.count("unchecked: ") == 2
+    assert "there is no such file" in err
+
+
+def test_recorded_anew_it_is_the_same_or_the_difference_is_said(kept: Path, tmp_path: Path) -> None:
+    made = conform(tmp_path, systems=["reference"], scenarios=SCENARIOS[:1], repeat=2)
+    (recording,) = made.findings
+    assert dict(made.distribution(recording)) == {"conforms": 2}
+    compare(made, kept)
+    assert (made.compared, made.differences) == (1, [])
+    other = read_atlas(kept / "conformance.json").to_json()
+    other["systems"][0]["recordings"][0]["verdict"] = "violates"
+    write_json(tmp_path / "conformance.json", other)
+    compare(made, tmp_path)
+    (difference,) = made.differences
+    assert difference.endswith("park-and-resume keyed: kept is violates; recorded now: conforms")
+
+
+def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
+    fired, trace = run_race(Cell("reference", "sqlite", 3, 0.0), tmp_path)
+    assert fired == 1
+    assert trace == tmp_path / "reference-1" / "race-3x0s.keyed.jsonl.gz"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--system", "cobol"], "system cobol is unknown: one of"),
+        (["--system", "reference", "--scenario", "teleport"], "nothing to record for 'teleport'"),
+        (["--stored", "--results", "{tmp}"], "conformance.json: cannot be read: No such file or directory"),
+        (["--write", "{tmp}", "--stored"], "--write keeps whole systems"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = command(["conform", *(a.format(tmp=tmp_path) for a in arguments)], capsys)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_malformed_atlas_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "conformance.json").write_text(json.dumps({"systems": [1]}))
+    with pytest.raises(TraceError, match=r"is no atlas \(Expected `object`, got `int` - at `\$.systems"):
+        read_atlas(tmp_path / "conformance.json")
+
+
+def test_a_system_without_an_environment_is_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "nowhere.py").write_text(
+        "from trace_check.recording.systems.reference import ReferenceSystem\n"
+        "class Nowhere(ReferenceSystem):\n    name = 'nowhere'\n    extra = 'no-such-extra'\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(SYSTEMS, "nowhere", "nowhere:Nowhere")
+    made = conform(tmp_path / "traces", systems=["nowhere"], scenarios=SCENARIOS)
+    assert made.findings == {}
+    (left,) = made.not_recorded
+    assert (left.system, left.because) == ("nowhere", "not recorded")
+    assert "has no extra 'no-such-extra'" in left.reason
