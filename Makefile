@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 
-.PHONY: check-bounds test lint bench matrix separate induction pluscal traces setup clean
+.PHONY: check-bounds check-traces test lint bench matrix separate induction pluscal conform setup clean
 
 # Reruns every search with both engines and writes results/bounds.json and results/bounds.png.
 check-bounds: $(READY)
@@ -44,10 +44,13 @@ pluscal: $(READY)
 induction: $(READY)
 	$(BIN)/resume-contract induction --write results
 
-# Records the traces again, with real processes that are killed.
-traces: $(READY_TO_TEST)
-	$(BIN)/resume-contract trace record langgraph all
-	$(BIN)/resume-contract trace record reference all
+# Records every system on every scenario, with real processes that are killed, and writes results/conformance.*.
+conform: $(READY)
+	$(BIN)/resume-contract conform --races --write results
+
+# Checks the kept traces again and compares the verdicts; no framework is needed.
+check-traces: $(READY)
+	$(BIN)/resume-contract conform --stored
 
 setup: $(READY_TO_TEST)
 
