@@ -66,7 +66,7 @@ class Program(Workflow):
         return None
 
     @step(num_workers=8)
-    async def run_part(self, ctx: Context, ev: Part) -> PartDone:
+    async def run_part(self, ctx: Context, ev: Part) -> PartDone | None:
         """Run each step of a part that the context does not hold yet."""
         session = self.session
         try:
@@ -76,6 +76,10 @@ class Program(Workflow):
         except RecordingError as error:
             session.failure = error
             raise
+        # A context that was taken behind a wait of a step is resumed with that step twice.
+        if (ev.unit, ev.part) in session.done:
+            return None
+        session.done.add((ev.unit, ev.part))
         return PartDone(unit=ev.unit)
 
     @step

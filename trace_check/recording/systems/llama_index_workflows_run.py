@@ -50,7 +50,6 @@ async def _act(job: Job, session: Session) -> dict[str, Any] | None:
         action = job.action
         operation = session.log.begin(
             "answer",
-            branch=job.branch or session.log.branch,
             thread=action.thread,
             gate=action.gate,
             delivery=action.delivery,

@@ -17,6 +17,7 @@ from trace_check.recording.systems.llama_index_workflows_store import (
     Snapshots,
     first_with,
     outcomes_in,
+    waiters_in,
 )
 from trace_check.recording.work import Work, told
 
@@ -30,6 +31,7 @@ class Session:
         parts: of each unit, the parts that run at once; of each part, its steps as ⟨instance, name⟩.
         handler: the framework's handle of the run.
         passed: the gates, as ⟨instance, name⟩, whose code has run in this process.
+        done: the parts, as ⟨unit, part⟩, that have run to their end in this process.
         failure: what went wrong with the recorder inside of a step.
     """
 
@@ -44,6 +46,7 @@ class Session:
         self.parts = _parts(job)
         self.handler: Any = None
         self.passed: set[tuple[str, str]] = set()
+        self.done: set[tuple[int, int]] = set()
         self.failure: RecordingError | None = None
 
     def before(self, step: str, outcomes: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,6 +77,7 @@ class Session:
                 inferred=True,
             )
             self.log.branch = child
+            self._show_waiting(context, branch)
         operations = [self.log.begin("loaded", thread=thread) for thread in self.threads]
         loaded = self.snapshots.load(name) if name is not None else None
         for thread, operation in zip(self.threads, operations, strict=True):
@@ -83,6 +87,20 @@ class Session:
             )
         self.probe.reach(points.LOADED)
         return loaded
+
+    def _show_waiting(self, context: Mapping[str, Any], branch: str) -> None:
+        """A line that begins with a snapshot in which gates wait has them parked from its first moment on.
+
+        It is told as a load and a park.
+        """
+        for waiter, answer in waiters_in(context).items():
+            if answer is None:
+                thread, _, gate = waiter.partition("/")
+                index = self._sealed(context, thread)
+                checkpoint = self._seal_of(context, branch, thread)
+                load = self.log.begin("loaded", thread=thread, inferred=True)
+                load.end(checkpoint=checkpoint, index=index)
+                self.log.begin("parked", thread=thread, gate=gate, inferred=True).end()
 
     def _sealed(self, context: Mapping[str, Any], thread: str) -> int:
         return sealed_units(self.program, outcomes_in(context).get(thread, {}))
