@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.resume.fault_names import FAULTS
-from trace_check.by_tlc.opinion import CONFORMS, UNDECIDED, VIOLATES, Opinion, Report, opinion_of
+from trace_check.by_tlc.opinion import (
+    CONFORMS,
+    MOST_FAULTS,
+    UNDECIDED,
+    VIOLATES,
+    Opinion,
+    Report,
+    opinion_of,
+)
 from trace_check.by_tlc.running import Tlc
 from trace_check.checker import Verdict
 from trace_check.reader import Trace
 
-__all__ = ["SecondOpinion", "second_opinion"]
+__all__ = ["SecondOpinion", "compare", "levels_for", "second_opinion"]
 
 
 @dataclass(frozen=True)
@@ -67,27 +75,28 @@ def second_opinion(
         TraceError: the trace cannot be checked.
         TLCError: TLC cannot run.
     """
-    opinion = opinion_of(trace, levels=_levels(verdict), tlc=tlc, on_run=on_run)
-    differences: list[str] = []
-    undecided = [f"thread {thread.name}: {thread.why}" for thread in opinion.threads if thread.why]
-    if verdict.verdict not in (CONFORMS, VIOLATES):
-        undecided.append(f"the mirror has no verdict: {verdict.error}")
-        return SecondOpinion(opinion, (), tuple(undecided))
-    if opinion.verdict not in (UNDECIDED, verdict.verdict):
-        differences.append(f"it {verdict.verdict} by the mirror, it {opinion.verdict} by TLC")
-    elif verdict.unmodelled:
-        differences += _unmodelled(trace, verdict, opinion)
-    elif not undecided:
-        differences += _explained(verdict, opinion)
-    return SecondOpinion(opinion, tuple(differences), tuple(undecided))
+    opinion = opinion_of(trace, levels=levels_for(verdict), tlc=tlc, on_run=on_run)
+    return SecondOpinion(opinion, *compare(trace, verdict, opinion))
 
 
-def _levels(verdict: Verdict) -> tuple[int, ...]:
-    """How many faults TLC should try: one run where the mirror says how many it takes."""
+def levels_for(verdict: Verdict) -> tuple[int, ...]:
+    """How many faults TLC should try: as many as the mirror says it takes, in one run where there is one thread."""
     if verdict.unmodelled:
         return (0, len(FAULTS))
-    most = max((len(names) for names in verdict.explanations), default=0)
+    most = max((len(names) for names in verdict.explanations), default=MOST_FAULTS)
     return (most,) if verdict.threads == 1 else tuple(range(most + 1))
+
+
+def compare(trace: Trace, verdict: Verdict, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where an opinion differs from a verdict, and what is undecided: one line each."""
+    undecided = tuple(f"thread {thread.name}: {thread.why}" for thread in opinion.threads if thread.why)
+    if verdict.verdict not in (CONFORMS, VIOLATES):
+        return (), (*undecided, f"the mirror has no verdict: {verdict.error}")
+    if opinion.verdict not in (UNDECIDED, verdict.verdict):
+        return (f"it {verdict.verdict} by the mirror, it {opinion.verdict} by TLC",), undecided
+    if verdict.unmodelled:
+        return tuple(_unmodelled(trace, verdict, opinion)), undecided
+    return () if undecided else tuple(_explained(verdict, opinion)), undecided
 
 
 def _unmodelled(trace: Trace, verdict: Verdict, opinion: Opinion) -> list[str]:
