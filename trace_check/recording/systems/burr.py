@@ -34,6 +34,7 @@ class BurrSystem(System):
     extra = "burr"
     distribution = "burr"
     key = "application, sequence id and step"
+    modules = ("trace_check.recording.systems.burr_run",)
     reads_here = True
     observes = (
         "loaded",

@@ -37,6 +37,7 @@ class PydanticGraphSystem(System):
     extra = "pydantic-graph"
     distribution = "pydantic-graph"
     key = "snapshot and step"
+    modules = ("asyncio", "trace_check.recording.systems.pydantic_graph_run")
     reads_here = True
     observes = (
         "loaded",
