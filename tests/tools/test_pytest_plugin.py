@@ -87,24 +87,31 @@ def test_a_run_without_traces_imports_no_checker(pytester: pytest.Pytester) -> N
         "    assert ours == ['resume_contract', 'resume_contract.pytest_plugin', "
         "'resume_contract.pytest_plugin.gathering']\n"
     )
-    pytester.plugins = []
     result = bare(pytester)
     result.assert_outcomes(passed=1)
     assert "resume-contract" not in result.stdout.str()
 
 
+@pytest.fixture(autouse=True)
+def _no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+def inside(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run pytest in this process, with this plugin and no other."""
+    return pytester.runpytest_inprocess("-p", "resume_contract.pytest_plugin", *arguments)
+
+
 def bare(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    """Run pytest in a process of its own, with this plugin and no other."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        return pytester.run(
-            sys.executable, "-m", "pytest", "-q", "-p", "resume_contract.pytest_plugin", *arguments
-        )
+    """The same in a process of its own."""
+    return pytester.run(
+        sys.executable, "-m", "pytest", "-q", "-p", "resume_contract.pytest_plugin", *arguments
+    )
 
 
 def test_conforming(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(GOOD)
-    result = pytester.runpytest_inprocess("--resume-contract-report", "report.json")
+    result = inside(pytester, "--resume-contract-report", "report.json")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*resume-contract: 1 trace: 1 conforms*"])
     said = traces(pytester.path / "report.json")["test_good#"]
@@ -115,7 +122,7 @@ def test_conforming(pytester: pytest.Pytester) -> None:
 
 def test_violating_says_why_and_where_the_trace_is(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(BAD)
-    result = pytester.runpytest_inprocess("--resume-contract-traces", "kept", "--junitxml", "junit.xml")
+    result = inside(pytester, "--resume-contract-traces", "kept", "--junitxml", "junit.xml")
     result.assert_outcomes(failed=1)
     (kept,) = (pytester.path / "kept").iterdir()
     result.stdout.fnmatch_lines(
@@ -165,7 +172,7 @@ def test_failed_already(start):
     assert 1 == 2
 """
     )
-    result = pytester.runpytest_inprocess("--resume-contract-report", "report.xml")
+    result = inside(pytester, "--resume-contract-report", "report.xml")
     result.assert_outcomes(failed=3, passed=1, errors=1, skipped=1)
     text = result.stdout.str()
     assert "the trace has a header and no events" in text
@@ -183,7 +190,7 @@ def test_failed_already(start):
 
 def test_a_budget_that_is_too_small_fails(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(BAD)
-    result = pytester.runpytest_inprocess("--resume-contract-budget", "1")
+    result = inside(pytester, "--resume-contract-budget", "1")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*could not be checked: *budget of 1 is used up*"])
 
@@ -209,7 +216,7 @@ def test_nothing_at_all(start):
     trace.assert_conforms()
 """
     )
-    result = pytester.runpytest_inprocess()
+    result = inside(pytester)
     result.assert_outcomes(passed=2, failed=1, warnings=1)
     result.stdout.fnmatch_lines(["*: conforms, and never puts FD, CO-C to a test"])
     result.stdout.fnmatch_lines(["*NoEvidence: *puts no clause to a test, so it is no evidence"])
@@ -243,7 +250,7 @@ def test_threads(start):
     assert trace.check().threads == 2
 """
     )
-    result = pytester.runpytest_inprocess("--resume-contract-report", "report.json")
+    result = inside(pytester, "--resume-contract-report", "report.json")
     result.assert_outcomes(passed=3)
     said = traces(pytester.path / "report.json")
     assert {name: one["status"] for name, one in said.items()} == {
@@ -255,7 +262,7 @@ def test_threads(start):
 
 def test_a_baseline_accepts_what_it_lists_and_nothing_else(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_it=BAD)
-    pytester.runpytest_inprocess("--resume-contract-write-baseline", "known.json").assert_outcomes(failed=1)
+    inside(pytester, "--resume-contract-write-baseline", "known.json").assert_outcomes(failed=1)
     (listed,) = json.loads((pytester.path / "known.json").read_text())["violations"]
     assert (listed["scenario"], listed["clause"], listed["at"], listed["explanations"]) == (
         "test_it.py::test_bad",
@@ -263,7 +270,7 @@ def test_a_baseline_accepts_what_it_lists_and_nothing_else(pytester: pytest.Pyte
         "effect_fired charge",
         [["unkeyed_effect"]],
     )
-    result = pytester.runpytest_inprocess("--resume-contract-baseline", "known.json")
+    result = inside(pytester, "--resume-contract-baseline", "known.json")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*resume-contract: 1 trace: 1 known*"])
 
@@ -272,10 +279,10 @@ def test_a_baseline_accepts_what_it_lists_and_nothing_else(pytester: pytest.Pyte
     )
     path = pytester.path / "test_it.py"
     path.write_text(path.read_text() + '\ndef bad_too(trace):\n    good(trace, "p3")\n')
-    pytester.runpytest_inprocess("--resume-contract-baseline", "known.json").assert_outcomes(failed=1)
+    inside(pytester, "--resume-contract-baseline", "known.json").assert_outcomes(failed=1)
 
     path.write_text(GOOD.replace("test_good", "test_bad"))
-    result = pytester.runpytest_inprocess("--resume-contract-baseline", "known.json")
+    result = inside(pytester, "--resume-contract-baseline", "known.json")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         ["in the baseline and not seen any more: *test_bad *: EO at effect_fired charge*"]
@@ -295,7 +302,7 @@ def test_bad_options_are_refused_before_any_test(
     pytester: pytest.Pytester, arguments: list[str], message: str
 ) -> None:
     pytester.makepyfile(test_it=GOOD)
-    result = pytester.runpytest_inprocess(*arguments)
+    result = inside(pytester, *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {message}"])
 

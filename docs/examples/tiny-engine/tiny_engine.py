@@ -38,7 +38,13 @@ class Engine:
                     self.append({"recorded": step, "outcome": outcomes[step]})
                 if step == kill_after:
                     os.kill(os.getpid(), signal.SIGKILL)
-            checkpoint = {"unit": unit, "steps": steps, "outcomes": outcomes, "checkpoint": unit, "valid": True}
+            checkpoint = {
+                "unit": unit,
+                "steps": steps,
+                "outcomes": outcomes,
+                "checkpoint": unit,
+                "valid": True,
+            }
             links = {"parent": sealed[-1] if sealed else None, "next": list(UNITS)[number + 1 : number + 2]}
             with self.log.operation("committed", **checkpoint, **links):
                 self.append({"sealed": unit})

@@ -1,0 +1,153 @@
+"""Traces written from within a program: the writer, and programs in a few words."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from trace_check.errors import RecordingError
+from trace_check.events import ProgramStep, ProgramUnit
+from trace_check.program_text import read_program
+from trace_check.reader import read_trace
+from trace_check.writer import TraceWriter, start_trace, write_crash
+
+
+def step(name: str, kind: str, *after: str) -> ProgramStep:
+    return ProgramStep(step=name, kind=kind, after=list(after))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("effect a", {"u1": [step("a", "effect")]}),
+        ("first: pure a | gate b", {"first": [step("a", "pure")], "u2": [step("b", "gate")]}),
+        (
+            "x: effect a;pure b || effect c ; gate d",
+            {
+                "x": [
+                    step("a", "effect"),
+                    step("b", "pure", "a"),
+                    step("c", "effect", "a"),
+                    step("d", "gate", "b", "c"),
+                ]
+            },
+        ),
+    ],
+)
+def test_programs_in_words(text: str, units: dict[str, list[ProgramStep]]) -> None:
+    assert read_program(text) == [ProgramUnit(name=name, steps=steps) for name, steps in units.items()]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "",
+            "unit 1 of the program has 'nothing' where a kind (pure, effect, gate) and a name belong; write it",
+        ),
+        ("effect a | ", "unit 2 of the program has 'nothing' where"),
+        ("effect a ; b", "unit 1 of the program has 'b' where"),
+        ("task a", "unit 1 of the program has 'task a' where"),
+        (": effect a", "unit 1 of the program has a colon and no name; write it"),
+    ],
+)
+def test_words_that_are_no_program(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(RecordingError) as caught:
+        start_trace(tmp_path / "t.jsonl", program=text, observes="all")
+    assert str(caught.value).startswith(message)
+    assert not (tmp_path / "t.jsonl").exists()
+
+
+def test_the_header_says_what_is_promised(tmp_path: Path) -> None:
+    def observed(kinds: object) -> list[str]:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
+        start_trace(path, program="dynamic", observes=kinds)  # type: ignore[arg-type]
+        with TraceWriter(path, "p1") as log:
+            log.emit("computed", step="a", outcome=1, valid=True)
+        header = read_trace(path).header
+        assert header.program == "dynamic"
+        return list(header.observes)
+
+    assert observed("loaded, committed") == ["loaded", "committed"]
+    assert observed(["loaded"]) == ["loaded"]
+    assert observed("") == []
+    assert len(observed("all")) == 12
+    with pytest.raises(
+        RecordingError, match="observes names 'store_read', no kind of action; the kinds are answer, "
+    ):
+        observed("loaded store_read")
+    with pytest.raises(FileExistsError):
+        start_trace(tmp_path / "0.jsonl", program="dynamic", observes="all")
+
+
+def test_the_two_lines_of_an_operation(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    start_trace(path, program="gate g ; effect e", observes="all")
+    with TraceWriter(path, "p1") as log:
+        with log.operation("loaded") as load:
+            load.end(checkpoint=None, index=0)
+        with log.operation("parked", gate="g"):
+            pass
+        with log.operation("answer", gate="g", delivery="d1", value="yes") as answer:
+            answer.refuse("delivery", error="Late")
+        with pytest.raises(OSError, match="the disk is gone"), log.operation("recorded", step="e", outcome=1):
+            raise OSError("the disk is gone")
+    trace = read_trace(path)
+    assert [(operation.begin, operation.end) for operation in trace.operations.values()] == [
+        (0, 1),
+        (2, 3),
+        (4, 5),
+        (6, None),
+    ]
+    assert [type(event).__name__ for event in trace.events] == [
+        *("Loaded", "Loaded", "Parked", "Parked", "Answer", "Refused", "Recorded")
+    ]
+
+
+def test_what_an_event_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    start_trace(path, program="effect e", observes="all")
+    with TraceWriter(path, "p1") as log:
+        with pytest.raises(RecordingError, match="there is no event 'fired'; the kinds are answer, "):
+            log.emit("fired")
+        with pytest.raises(
+            RecordingError, match="event 'computed': missing required argument 'outcome'; see docs"
+        ):
+            log.emit("computed", step="e")
+        with pytest.raises(
+            RecordingError, match="event 'recorded': unexpected keyword argument 'stp'; see docs"
+        ):
+            log.begin("recorded", stp="e", step="e", outcome=1)
+
+
+def die(path: Path) -> None:
+    log = TraceWriter(path, "p1")
+    log.emit("effect_fired", step="e", key="k", applied=True)
+    with log.operation("recorded", step="e", outcome=None):
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND)
+        os.write(fd, b'{"event":"record')  # a line that is never finished
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_dies_in_an_operation(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    start_trace(path, program="effect e", observes="all")
+    child = multiprocessing.get_context("spawn").Process(target=die, args=(path,))
+    child.start()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL
+    write_crash(path, "p1", signal="SIGKILL")
+    write_crash(path, "p2", signal="SIGKILL")
+    trace = read_trace(path)
+    assert [(event.actor, event.seq, type(event).__name__) for event in trace.events] == [
+        ("p1", 1, "EffectFired"),
+        ("p1", 2, "Recorded"),
+        ("p1", 3, "Crashed"),
+        ("p2", 1, "Crashed"),
+    ]
+    (operation,) = trace.operations.values()
+    assert operation.end is None
