@@ -22,8 +22,8 @@ from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
 from trace_check.recording.sink import Sink
 from trace_check.recording.system import BranchRead, Job, System
-from trace_check.recording.systems.agent_framework_plan import Plan
 from trace_check.recording.systems.langgraph_branches import Branches
+from trace_check.recording.systems.nodes import Layout
 from trace_check.recording.tearing import cut_newest_file
 from trace_check.recording.work import Work
 
@@ -69,8 +69,8 @@ class AgentFrameworkSystem(System):
         """Take the job's action; see :meth:`System.run`."""
         from trace_check.recording.systems.agent_framework_run import Session, act
 
-        plan = Plan(job.program, job.threads, job.joined)
-        session = Session(job, plan, log, Work(job, log, sink, probe), probe, Branches(Path(job.folder)))
+        layout = Layout(job.program, job.threads, job.joined)
+        session = Session(job, layout, log, Work(job, log, sink, probe), probe, Branches(Path(job.folder)))
         asyncio.run(act(session, str(_checkpoints(Path(job.folder)))))
 
     def read_store(self, folder: Path, thread: str, program: list[ProgramUnit]) -> list[BranchRead]:
@@ -85,8 +85,8 @@ class AgentFrameworkSystem(System):
         from trace_check.recording.systems.agent_framework_store import read_branches
 
         kept = _checkpoints(folder)
-        plan = Plan(program, threads, joined)
-        return read_branches(open_storage(str(kept)), kept, plan, Branches(folder), threads[0])
+        layout = Layout(program, threads, joined)
+        return read_branches(open_storage(str(kept)), kept, layout, Branches(folder), threads[0])
 
     def tear(self, folder: Path, thread: str) -> None:
         """Cut the newest checkpoint's file; see :meth:`System.tear`."""

@@ -1,16 +1,14 @@
-"""A program as the executors of an Agent Framework workflow, and what one of its checkpoints says about them."""
+"""What the executors of an Agent Framework workflow send, and what one of its checkpoints says about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
 from typing import Any
 
-from trace_check.events import ProgramStep, ProgramUnit
-from trace_check.recording.work import is_valid
+from trace_check.recording.systems.nodes import Progress
 
-__all__ = ["Ask", "Handoff", "Item", "Node", "Plan", "ancestry", "asked", "delivered"]
+__all__ = ["Ask", "Handoff", "ancestry", "asked", "delivered", "progress"]
 
 _EXECUTOR_STATE = "_executor_state"
 """Where a checkpoint keeps what its executors saved; its documentation names the key."""
@@ -31,102 +29,6 @@ class Ask:
     gate: str
     position: int
     outcomes: dict[str, dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Item:
-    """A step, of which unit and instance."""
-
-    thread: str
-    unit: str
-    step: ProgramStep
-
-    @property
-    def mark(self) -> str:
-        """Names the unit of that instance in an executor's state."""
-        return f"{self.thread}/{self.unit}"
-
-
-@dataclass(frozen=True)
-class Node:
-    """An executor: its id and its steps in order."""
-
-    name: str
-    items: tuple[Item, ...]
-
-
-class Plan:
-    """The program as layers of executors; those of one layer run in one superstep.
-
-    Args:
-        program: the units.
-        threads: the instances of the program.
-        joined: how several of them are joined; see :class:`trace_check.recording.scenarios.Scenario`.
-
-    Attributes:
-        program: the units.
-        threads: the instances.
-        layers: the executors.
-        steps: each step by name.
-    """
-
-    def __init__(self, program: list[ProgramUnit], threads: Sequence[str], joined: str) -> None:
-        self.program = program
-        self.threads = list(threads)
-        self.steps: dict[str, ProgramStep] = {step.step: step for unit in program for step in unit.steps}
-        whole = {
-            thread: [Item(thread, unit.name, step) for unit in program for step in _in_order(unit.steps)]
-            for thread in threads
-        }
-        if joined == "one-node":
-            self.layers = [[Node("all", tuple(item for items in whole.values() for item in items))]]
-        elif joined == "parallel":
-            self.layers = [[Node(thread, tuple(items)) for thread, items in whole.items()]]
-        else:
-            self.layers = [_layer(threads[0], unit) for unit in program]
-
-    def nodes(self) -> Iterator[Node]:
-        """Every executor."""
-        for layer in self.layers:
-            yield from layer
-
-    def before(self, step: str, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Of the outcomes of a step's own unit, those of the steps that come before it."""
-        earlier: dict[str, Any] = {}
-        for name in self.steps[step].after:
-            earlier |= {name: own[name]} | self.before(name, own)
-        return earlier
-
-    def sealed_by(self, checkpoint: Any, parent: Any | None, thread: str) -> list[ProgramUnit]:
-        """The units of an instance that are whole in a checkpoint and ran since its parent."""
-        runs = _runs(checkpoint)
-        before = _runs(parent) if parent is not None else {}
-        found = []
-        for unit in self.program:
-            mark = f"{thread}/{unit.name}"
-            parts = [(node.name, mark) for node in self.nodes() if any(i.mark == mark for i in node.items)]
-            if all(part in runs for part in parts) and any(runs[p] != before.get(p) for p in parts):
-                found.append(unit)
-        return found
-
-    def sealed(self, checkpoint: Any, unit: ProgramUnit, thread: str) -> dict[str, Any]:
-        """What a checkpoint holds of a unit that it seals, as fields of an event, with outcomes as they are stored."""
-        stored: dict[str, Any] = {}
-        for state in _states(checkpoint).values():
-            stored |= state.get("outcomes", {}).get(thread, {})
-        steps = [step.step for step in unit.steps]
-        outcomes = {step: stored[step] for step in steps if step in stored}
-        valid = all(
-            step in outcomes and (self.steps[step].kind == "gate" or is_valid(outcomes[step]))
-            for step in steps
-        )
-        return {"unit": unit.name, "steps": steps, "outcomes": outcomes, "valid": valid}
-
-    def after(self, unit: ProgramUnit) -> list[str]:
-        """The unit that comes after one, in a list that is empty after the last."""
-        names = [other.name for other in self.program]
-        place = names.index(unit.name) + 1
-        return names[place : place + 1]
 
 
 def asked(checkpoint: Any) -> dict[tuple[str, str], str]:
@@ -158,37 +60,12 @@ def ancestry(known: Mapping[str, Any], name: str | None) -> list[Any]:
     return line[::-1]
 
 
-def _states(checkpoint: Any) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = checkpoint.state.get(_EXECUTOR_STATE, {})
-    return found
-
-
-def _runs(checkpoint: Any) -> dict[tuple[str, str], int]:
-    """(executor, instance and unit) -> how often the executor ran its part of it."""
-    return {
-        (executor, mark): times
-        for executor, state in _states(checkpoint).items()
-        for mark, times in state.get("runs", {}).items()
-    }
-
-
-def _in_order(steps: Sequence[ProgramStep]) -> list[ProgramStep]:
-    """Steps in an order that they allow."""
-    by_name = {step.step: step for step in steps}
-    return [by_name[name] for name in TopologicalSorter({s.step: s.after for s in steps}).static_order()]
-
-
-def _layer(thread: str, unit: ProgramUnit) -> list[Node]:
-    """A unit's executors: one for each part of it that has no order with the others."""
-    parts: list[list[ProgramStep]] = []
-    for step in _in_order(unit.steps):
-        touched = [part for part in parts if any(other.step in step.after for other in part)]
-        parts = [part for part in parts if part not in touched]
-        parts.append([*(other for part in touched for other in part), step])
-    return [
-        Node(
-            unit.name if len(parts) == 1 else f"{unit.name}-{part[0].step}",
-            tuple(Item(thread, unit.name, step) for step in part),
-        )
-        for part in parts
-    ]
+def progress(checkpoint: Any) -> Progress:
+    """What a checkpoint holds, by the states that its executors saved."""
+    runs: dict[tuple[str, str], int] = {}
+    outcomes: dict[str, dict[str, Any]] = {}
+    for executor, state in checkpoint.state.get(_EXECUTOR_STATE, {}).items():
+        runs |= {(executor, mark): times for mark, times in state.get("runs", {}).items()}
+        for thread, steps in state.get("outcomes", {}).items():
+            outcomes.setdefault(thread, {}).update(steps)
+    return Progress(runs, outcomes)

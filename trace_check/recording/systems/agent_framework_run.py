@@ -27,8 +27,9 @@ from trace_check.recording.log import EventLog, Operation
 from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Answering, Forking
 from trace_check.recording.system import Job
-from trace_check.recording.systems.agent_framework_plan import Ask, Handoff, Node, Plan, ancestry, asked
+from trace_check.recording.systems.agent_framework_plan import Ask, Handoff, ancestry, asked, progress
 from trace_check.recording.systems.langgraph_branches import Branches
+from trace_check.recording.systems.nodes import Layout, Node, Progress, sealing
 from trace_check.recording.work import Work, told
 
 __all__ = ["RecordingStorage", "Session", "act", "open_storage"]
@@ -45,10 +46,10 @@ class Session:
     """What the storage and the executors of one process share."""
 
     def __init__(
-        self, job: Job, plan: Plan, log: EventLog, work: Work, probe: Probe, branches: Branches
+        self, job: Job, layout: Layout, log: EventLog, work: Work, probe: Probe, branches: Branches
     ) -> None:
         self.job = job
-        self.plan = plan
+        self.layout = layout
         self.log = log
         self.work = work
         self.probe = probe
@@ -58,7 +59,7 @@ class Session:
 
     def begin_loads(self) -> None:
         """Begin the reading of every instance."""
-        self.loads = {thread: self.log.begin("loaded", thread=thread) for thread in self.plan.threads}
+        self.loads = {thread: self.log.begin("loaded", thread=thread) for thread in self.layout.threads}
 
     def end_loads(self, line: list[Any]) -> None:
         """End it.
@@ -67,7 +68,7 @@ class Session:
             line: the checkpoint that was read, and its ancestors before it; empty where there is none.
         """
         for thread, operation in self.loads.items():
-            ids = sealing(self.plan, line, thread)
+            ids = sealing(self.layout, _told(line), thread)
             operation.end(branch=self.log.branch, checkpoint=ids[-1] if ids else None, index=len(ids))
         if self.loads:
             self.loads = {}
@@ -80,13 +81,8 @@ class Session:
             answer.end(accepted=accepted)
 
 
-def sealing(plan: Plan, line: list[Any], thread: str) -> list[str]:
-    """The checkpoints of a line that seal a unit of an instance."""
-    found = []
-    for before, checkpoint in zip([None, *line], line, strict=False):
-        if plan.sealed_by(checkpoint, before, thread):
-            found.append(str(checkpoint.checkpoint_id))
-    return found
+def _told(line: list[Any]) -> list[tuple[str, Progress]]:
+    return [(str(checkpoint.checkpoint_id), progress(checkpoint)) for checkpoint in line]
 
 
 class RecordingStorage(FileCheckpointStorage):
@@ -115,8 +111,8 @@ class RecordingStorage(FileCheckpointStorage):
         by_time = sorted(known, key=lambda name: known[name].timestamp)
         if named and session.branches.heads(by_time)[branch] != checkpoint_id:
             child = session.branches.fork(branch, checkpoint_id)
-            for thread in session.plan.threads:
-                ids = sealing(session.plan, self._line, thread)
+            for thread in session.layout.threads:
+                ids = sealing(session.layout, _told(self._line), thread)
                 session.log.emit(
                     "forked",
                     thread=thread,
@@ -133,7 +129,7 @@ class RecordingStorage(FileCheckpointStorage):
             return
         for (thread, gate), _ in asked(self._line[-1]).items():
             # Where a gate waits, the new line begins with it waiting.
-            ids = sealing(session.plan, self._line, thread)
+            ids = sealing(session.layout, _told(self._line), thread)
             session.log.emit(
                 "loaded", thread=thread, checkpoint=ids[-1] if ids else None, index=len(ids), inferred=True
             )
@@ -141,23 +137,24 @@ class RecordingStorage(FileCheckpointStorage):
 
     async def save(self, checkpoint: Any) -> Any:
         """Store a checkpoint: it seals what ran since its parent, and holds the requests that are open."""
-        session, plan = self._session, self._session.plan
+        session, layout = self._session, self._session.layout
         session.branches.note(checkpoint.checkpoint_id, session.log.branch)
         parent = self._line[-1] if self._line else None
+        now, before = progress(checkpoint), progress(parent) if parent is not None else None
         operations: list[Operation] = []
         after: list[str] = []
-        for thread in plan.threads:
-            ids = sealing(plan, self._line, thread)
-            for unit in plan.sealed_by(checkpoint, parent, thread):
-                sealed = plan.sealed(checkpoint, unit, thread)
+        for thread in layout.threads:
+            ids = sealing(layout, _told(self._line), thread)
+            for unit in layout.sealed_by(now, before, thread):
+                sealed = layout.sealed(now, unit, thread)
                 session.probe.reach(points.committing(unit.name))
                 operation = session.log.begin(
                     "committed",
                     thread=thread,
                     checkpoint=checkpoint.checkpoint_id,
                     parent=ids[-1] if ids else None,
-                    next=plan.after(unit),
-                    **sealed | {"outcomes": {step: told(out) for step, out in sealed["outcomes"].items()}},
+                    next=layout.after(unit),
+                    **sealed,
                 )
                 operations.append(operation)
                 after.append(points.committed(unit.name))
@@ -228,7 +225,7 @@ class _Steps(Executor):
                 await ctx.request_info(Ask(thread, step.step, place, content), str)
                 return
             own = self._outcomes.get(thread, {})
-            before = content.get(thread, {}) | session.plan.before(step.step, own)
+            before = content.get(thread, {}) | session.layout.before(step.step, own)
             if step.kind == "effect":
                 key = f"{session.job.thread}:{self.id}:{_named(thread, step.step, session)}"
                 self._did(place, await session.work.fire_async(step.step, key, before, thread))
@@ -261,12 +258,12 @@ class _Fan(Executor):
 
 def _named(thread: str, step: str, session: Session) -> str:
     """A step's name in its key: with its instance, where there are several in one executor."""
-    return step if len(session.plan.threads) == 1 else f"{thread}.{step}"
+    return step if len(session.layout.threads) == 1 else f"{thread}.{step}"
 
 
 def _build(session: Session, storage: Any) -> Any:
     """The program as a workflow."""
-    layers = session.plan.layers
+    layers = session.layout.layers
     executors: list[list[Any]] = [
         [_Steps(node, session, last=layer is layers[-1]) for node in layer] for layer in layers
     ]
@@ -369,6 +366,6 @@ async def _run(session: Session, storage: RecordingStorage, **given: Any) -> Non
             outputs |= event.data
         elif event.type == "status":
             ended = event.state == WorkflowRunState.IDLE
-    for thread in session.plan.threads if ended else []:
+    for thread in session.layout.threads if ended else []:
         if thread in outputs:
             session.log.emit("completed", thread=thread, outcome=outputs[thread])

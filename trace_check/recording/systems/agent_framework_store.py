@@ -13,20 +13,22 @@ from typing import Any
 
 from trace_check.events import CheckpointRead, Value
 from trace_check.recording.system import BranchRead
-from trace_check.recording.systems.agent_framework_plan import Plan, ancestry, asked, delivered
+from trace_check.recording.systems.agent_framework_plan import ancestry, asked, delivered, progress
 from trace_check.recording.systems.langgraph_branches import Branches
-from trace_check.recording.work import told
+from trace_check.recording.systems.nodes import Layout, Progress
 
 __all__ = ["read_branches"]
 
 
-def read_branches(storage: Any, folder: Path, plan: Plan, branches: Branches, name: str) -> list[BranchRead]:
+def read_branches(
+    storage: Any, folder: Path, layout: Layout, branches: Branches, name: str
+) -> list[BranchRead]:
     """Every branch of every instance, the root first.
 
     Args:
         storage: the framework's file storage, on a folder that nobody writes to now.
         folder: that folder.
-        plan: the program that ran.
+        layout: the program that ran.
         branches: which checkpoint belongs to which branch.
         name: the workflow's name.
     """
@@ -36,31 +38,32 @@ def read_branches(storage: Any, folder: Path, plan: Plan, branches: Branches, na
     reads = []
     for branch, head in branches.heads(by_time).items():
         line = ancestry(known, head)
-        for thread in plan.threads:
-            reads.append(_read(plan, folder, line, branch, thread))
+        for thread in layout.threads:
+            reads.append(_read(layout, folder, line, branch, thread))
     return reads
 
 
-def _read(plan: Plan, folder: Path, line: Sequence[Any], branch: str, thread: str) -> BranchRead:
+def _read(layout: Layout, folder: Path, line: Sequence[Any], branch: str, thread: str) -> BranchRead:
     checkpoints: list[CheckpointRead] = []
     answers: dict[str, list[Value]] = {}
-    before: Any = None
+    before: Progress | None = None
     for item in line:
-        for unit in plan.sealed_by(item, before, thread):
-            sealed = plan.sealed(item, unit, thread)
+        now = progress(item)
+        for unit in layout.sealed_by(now, before, thread):
+            sealed = layout.sealed(now, unit, thread)
             checkpoints.append(
                 CheckpointRead(
                     id=item.checkpoint_id,
                     parent=checkpoints[-1].id if checkpoints else None,
                     unit=sealed["unit"],
-                    outcomes={step: told(outcome) for step, outcome in sealed["outcomes"].items()},
+                    outcomes=sealed["outcomes"],
                     digest=_digest(folder, item.checkpoint_id),
                     valid=sealed["valid"],
                     complete=True,
-                    next=plan.after(unit),
+                    next=layout.after(unit),
                 )
             )
-        before = item
+        before = now
         for whose, gate, value in delivered(item):
             kept = answers.setdefault(gate, [])
             if whose == thread and value not in kept:
