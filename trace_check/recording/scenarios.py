@@ -112,7 +112,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     Attributes:
         runs: the processes.
         meet_at: points, in the order in which they come.
-        torn: before they start, the last write of the store is cut short.
+        torn: the last write that the stage before left in the store is cut short before they start.
     """
 
     runs: list[Run]

@@ -148,6 +148,7 @@ def _do(session: Session, node: str, part: Part, state: dict[str, Any], own: dic
         # Raises the first time round; it returns only once there is an answer.
         value = interrupt({"key": part.key})
         session.writes.wait([points.answering(name)])
+        session.passed.add(part.key)
         return work.passed(name, value, thread=part.thread)
     content = session.plan.content(part, state, own)
     if part.step.kind == "pure":

@@ -13,12 +13,13 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from trace_check.errors import RecordingError
 from trace_check.recording import points
 from trace_check.recording.log import Operation
 from trace_check.recording.systems.langgraph_plan import OUTCOMES, Part, Plan, Sealed
 from trace_check.recording.systems.langgraph_session import Session
 from trace_check.recording.systems.langgraph_store import INTERRUPT, NULL_TASK, RESUME, parts_of, walk
-from trace_check.recording.work import told
+from trace_check.recording.work import is_valid, told
 
 __all__ = ["INPUT_STORED", "RecordingCalls"]
 
@@ -158,6 +159,7 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
                 super().put_writes(config, writes, task_id, task_path)
             except (TypeError, ValueError) as error:
                 # The codec does not take what a step yielded.
+                session.refused.update(part.key for part, _ in outcomes)
                 for operation, part in operations:
                     operation.refuse(
                         "outcome", error=type(error).__name__, step=part.step.step, thread=part.thread
@@ -189,21 +191,27 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
             stored = super().put(config, checkpoint, metadata, new_versions)
             session.writes.done(INPUT_STORED)
             return stored
+        parts = [part for node in ran for part in session.plan.nodes[node]]
         sealed = list(session.plan.sealed(checkpoint, ran))
         units = list(dict.fromkeys(each.unit for each in sealed))
         try:
-            session.writes.wait(
-                [points.recording(part.key) for node in ran for part in session.plan.nodes[node]]
-            )
+            session.writes.wait([points.recording(part.key) for part in parts])
             for unit in units:
                 session.probe.reach(points.committing(unit))
-            operations = self._begin_commits(sealed, line)
+            self._tell_taken_over(checkpoint, parts)
+            # What has an outcome that was refused is refused with it, and is no event of its own.
+            operations = [] if session.refused else self._begin_commits(sealed, line)
             try:
                 stored = super().put(config, checkpoint, metadata, new_versions)
             except (TypeError, ValueError) as error:
-                for operation, each in zip(operations, sealed, strict=True):
-                    operation.refuse("commit", error=type(error).__name__, unit=each.unit, thread=each.thread)
+                for operation, each in zip(operations, sealed, strict=False):
+                    self._refuse_commit(operation, each, error)
                 raise
+            if session.refused:
+                raise RecordingError(
+                    f"LangGraph stored a checkpoint with {', '.join(sorted(session.refused))}, which it had refused",
+                    "mend the recorder",
+                )
             for operation in operations:
                 operation.end()
             for unit in units:
@@ -212,6 +220,31 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
             for unit in units:
                 session.writes.done(points.committing(unit))
         return stored
+
+    def _tell_taken_over(self, checkpoint: Any, parts: Sequence[Part]) -> None:
+        """Gates that another process passed and whose node's stored outcomes this one takes as they are.
+
+        No code behind them runs here, and still it is this process that goes on with them.
+        """
+        session = self.session
+        state = checkpoint["channel_values"].get(OUTCOMES, {})
+        for part in parts:
+            if part.step.kind == "gate" and part.key not in session.passed and part.key in state:
+                value = told(state[part.key])
+                session.log.emit(
+                    "gate_passed", thread=part.thread, gate=part.step.step, value=value, inferred=True
+                )
+
+    def _refuse_commit(self, operation: Operation, sealed: Sealed, error: Exception) -> None:
+        """The codec did not take an outcome of the unit."""
+        steps = self.session.work.steps
+        wrong = [
+            step
+            for step in sealed.steps
+            if steps[step].kind == "pure" and not is_valid(sealed.outcomes[step])
+        ]
+        about = {"what": "outcome", "step": wrong[0]} if wrong else {"what": "commit", "unit": sealed.unit}
+        operation.refuse(**about, error=type(error).__name__, thread=sealed.thread)
 
     def _begin_commits(self, sealed: Sequence[Sealed], line: Sequence[Any]) -> list[Operation]:
         """Begin one operation for each unit that is sealed; each comes after the one before."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from trace_check.events import CheckpointRead, Value
 from trace_check.recording.system import BranchRead
 from trace_check.recording.systems.langgraph_branches import Branches
-from trace_check.recording.systems.langgraph_plan import Part, Plan
+from trace_check.recording.systems.langgraph_plan import OUTCOMES, Part, Plan
 from trace_check.recording.work import told
 
 __all__ = ["INTERRUPT", "NULL_TASK", "RESUME", "Row", "parts_of", "read_branches", "walk"]
@@ -178,14 +178,16 @@ def _answers_at(plan: Plan, item: Any, gates: Sequence[Part]) -> Iterator[tuple[
             delivered.append(value)
         elif channel == RESUME:
             consumed[task] = list(value)
-    answered: list[Any] = []
+    last: Any = None
     for task, values in consumed.items():
         for gate, value in zip(tasks.get(task, gates), values, strict=False):
             yield gate, told(value)
-        answered = values
+        last = values[-1] if values else None
+    done = item.checkpoint["channel_values"].get(OUTCOMES, {})
+    answered = len({gate.key for gate in gates if gate.key in done}) + sum(map(len, consumed.values()))
     for value in delivered:
-        if gates and value != (answered or [None])[-1]:
-            yield gates[min(len(answered), len(gates) - 1)], told(value)
+        if gates and (not consumed or value != last):
+            yield gates[min(answered, len(gates) - 1)], told(value)
 
 
 def _open_gates(plan: Plan, item: Any) -> list[Part]:
