@@ -133,7 +133,7 @@ class System(ABC):
     kept_by: ClassVar[str] = "framework"
     modules: Sequence[str] = ()
     reads_here: ClassVar[bool] = False
-    ends_at_once: ClassVar[bool] = False
+    ends_at_once: bool = False
 
     def __init__(self, store: str | None = None) -> None:
         if store is not None and store not in self.stores:

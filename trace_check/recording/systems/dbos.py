@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from trace_check.events import ProgramUnit
+from trace_check.recording.catalogue import SCENARIOS
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
 from trace_check.recording.sink import Sink
 from trace_check.recording.system import BranchRead, Job, System
-from trace_check.recording.systems.dbos_layout import Layout
+from trace_check.recording.systems.dbos_layout import SHUT_DOWN, Layout
 from trace_check.recording.systems.dbos_store import read_branches
 from trace_check.recording.work import Work
 
@@ -24,19 +25,21 @@ __all__ = ["DBOSSystem"]
 
 _NO_CHECKPOINT: Final = "a workflow goes on from its own rows, and naming one is a fork (see fork-declared)"
 
+_AS_WITHOUT: Final = (
+    "recorded with processes that just end; shutting DBOS down is looked at in park-and-resume"
+)
+
 
 class DBOSSystem(System):
     """DBOS's asynchronous workflows, recovered at launch under the default executor id."""
 
     name = "dbos"
-    stores = ("sqlite",)
+    stores = ("sqlite", SHUT_DOWN)
     extra = "dbos"
     distribution = "dbos"
     key = "workflow id and step id"
     modules = ("trace_check.recording.systems.dbos_run",)
     reads_here = True
-    # Shutting DBOS down while an asynchronous workflow waits would store that it failed.
-    ends_at_once = True
     observes = (
         "loaded",
         "computed",
@@ -48,6 +51,11 @@ class DBOSSystem(System):
         "crashed",
         "forked",
     )
+
+    def __init__(self, store: str | None = None) -> None:
+        super().__init__(store)
+        # DBOS's threads would keep the process for as long as its workflow waits.
+        self.ends_at_once = self.store != SHUT_DOWN
 
     def run(self, job: Job, log: EventLog, sink: Sink, probe: Probe) -> None:
         """Take the job's action; see :meth:`System.run`."""
@@ -69,6 +77,8 @@ class DBOSSystem(System):
 
     def not_applicable(self) -> Mapping[str, str]:
         """See :meth:`System.not_applicable`."""
+        if self.store == SHUT_DOWN:
+            return {name: _AS_WITHOUT for name in SCENARIOS if name != "park-and-resume"}
         return {
             "second-answer-at-old-checkpoint": "an answer is sent to a workflow and cannot name a place in it",
             "kill-after-record": "a step's row is all that is stored: nothing lies between it and a checkpoint",

@@ -13,7 +13,10 @@ from typing import Any, Final
 from trace_check.events import ROOT_BRANCH, ProgramStep, ProgramUnit
 from trace_check.recording.order import content_before, rounds
 
-__all__ = ["JOINT", "Layout", "Slot"]
+__all__ = ["JOINT", "SHUT_DOWN", "Layout", "Slot"]
+
+SHUT_DOWN: Final = "sqlite-shut-down"
+"""The store of an application that shuts DBOS down before its process ends."""
 
 JOINT: Final = "joint"
 """The workflow that joins several instances of a program."""

@@ -12,8 +12,9 @@ from dbos import DBOS, SetWorkflowID
 
 from trace_check.errors import RecordingError
 from trace_check.recording.scenarios import Answering, Forking, Start
+from trace_check.recording.systems.dbos_layout import SHUT_DOWN
 from trace_check.recording.systems.dbos_session import Session, recording_connection
-from trace_check.recording.systems.dbos_store import Tables, checkpoint_id, database, open_tables
+from trace_check.recording.systems.dbos_store import ACTIVE, Tables, checkpoint_id, database, open_tables
 from trace_check.recording.systems.dbos_workflows import register
 from trace_check.recording.work import told
 
@@ -21,8 +22,6 @@ __all__ = ["act"]
 
 _VERSION: Final = "1"
 """The application's version: DBOS recovers workflows of its own version only."""
-
-_ACTIVE: Final = ("PENDING", "ENQUEUED", "DELAYED")
 
 _LOOK_EVERY: Final = 0.02
 
@@ -53,7 +52,11 @@ def act(session: Session) -> None:
             target = _fork(session, child)
         case Answering():
             _answer(session, job.action)
-    _stay(session, target, before)
+    try:
+        _stay(session, target, before)
+    finally:
+        if job.kept_in == SHUT_DOWN:
+            DBOS.destroy()
 
 
 def _answer(session: Session, action: Answering) -> None:
@@ -114,7 +117,7 @@ def _stay(session: Session, workflow: str, before: str | None) -> None:
             found = tables.status(workflow)
             if found is None:
                 raise RecordingError(f"DBOS has no workflow {workflow!r}", "start it before")
-            if found.status not in _ACTIVE:
+            if found.status not in ACTIVE:
                 break
             if _is_parked(session, tables, layout.branch(workflow)):
                 return
@@ -136,6 +139,6 @@ def _is_parked(session: Session, tables: Tables, branch: str) -> bool:
             for thread in layout.threads_of(workflow)
             for slot in layout.slots(thread)
         )
-        if found is None or (found.status in _ACTIVE and not (waits and workflow in session.waiting)):
+        if found is None or (found.status in ACTIVE and not (waits and workflow in session.waiting)):
             return False
     return True

@@ -15,14 +15,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trace_check.events import ROOT_BRANCH, CheckpointRead
 from trace_check.recording.system import BranchRead
 from trace_check.recording.systems.dbos_layout import Layout, Slot
 from trace_check.recording.work import is_valid, told
 
-__all__ = ["Tables", "database", "open_tables", "read_branches"]
+__all__ = ["ACTIVE", "Tables", "checkpoint_id", "database", "open_tables", "read_branches"]
+
+ACTIVE: Final = ("PENDING", "ENQUEUED", "DELAYED")
+"""The statuses of a workflow that has not ended."""
 
 
 def database(folder: Path) -> Path:
@@ -94,9 +97,11 @@ class Tables:
 
     def is_waiting(self, layout: Layout, slot: Slot, workflow: str) -> bool:
         """Whether a gate's ``recv`` has stored that it waits, and neither has nor could have an answer."""
-        calls = self.calls(workflow)
+        calls, found = self.calls(workflow), self.status(workflow)
         return (
-            slot.function_id + 1 in calls
+            found is not None
+            and found.status in ACTIVE
+            and slot.function_id + 1 in calls
             and slot.function_id not in calls
             and all(used for _, used in self.messages(workflow, layout.topic(slot)))
         )
