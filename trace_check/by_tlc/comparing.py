@@ -119,7 +119,8 @@ def _explained(verdict: Verdict, opinion: Opinion) -> list[str]:
         found.append(f"explained by {_sets(mine)} by the mirror, by {_sets(theirs)} by TLC")
     clauses = {(b.thread, b.clause): b.certain for b in verdict.clauses}
     others = {(t.name, clause): certain for t in opinion.threads for clause, certain in t.clauses.items()}
-    for thread, clause in sorted({*clauses, *others}):
+    listed = clauses if verdict.left_out else {*clauses, *others}  # of a long log, only some are listed
+    for thread, clause in sorted(listed):
         said = [_certainty(one.get((thread, clause))) for one in (clauses, others)]
         if said[0] != said[1]:
             found.append(f"thread {thread}: {clause} is {said[0]} broken by the mirror, {said[1]} by TLC")
