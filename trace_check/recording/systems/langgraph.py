@@ -46,7 +46,7 @@ class LangGraphSystem(System):
     extra = "langgraph"
     distribution = "langgraph"
     key = "thread, node and step"
-    modules = (
+    modules: Sequence[str] = (
         "langgraph.checkpoint.sqlite",
         "trace_check.recording.systems.langgraph_run",
         "trace_check.recording.systems.langgraph_opening",
