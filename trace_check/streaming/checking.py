@@ -31,7 +31,7 @@ __all__ = ["LISTED", "MOST_EVENTS", "check_stream"]
 LISTED = 100
 """Of each clause, and of unmodelled events, the first so many are listed."""
 
-MOST_EVENTS = 10_000
+MOST_EVENTS = 20_000
 """Events that one thread may have: the search of a longer one would not come to an end in reasonable time."""
 
 _UNMODELLED = 1 << 16
