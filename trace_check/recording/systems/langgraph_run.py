@@ -37,8 +37,8 @@ def act(job: Job, graph: Any, session: Session, saver: RecordingCalls) -> dict[s
 
 
 def _at(config: dict[str, Any], token: str | None) -> dict[str, Any]:
-    """The configuration that names a checkpoint."""
-    named = {"checkpoint_id": token} if token is not None else {}
+    """The configuration that names a checkpoint, as a state's snapshot has it."""
+    named = {"checkpoint_ns": "", "checkpoint_id": token} if token is not None else {}
     return {"configurable": config["configurable"] | named}
 
 
