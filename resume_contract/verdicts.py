@@ -18,6 +18,8 @@ _SHOWN = 20
 def verdict_lines(verdict: Verdict) -> list[str]:
     """A verdict for people."""
     lines = [f"{verdict.file}: {verdict.verdict}"]
+    if verdict.verdict == "conforms" and not verdict.exercised:
+        lines[0] += ", and is no evidence: no event puts a clause to a test"
     lines += _clause_lines(verdict)
     lines += [f"  explained by {' and '.join(faults)}" for faults in verdict.explanations if faults]
     first = verdict.first_unexplained
@@ -28,10 +30,11 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
     if verdict.unmodelled:
         lines.append(
-            f"  explained by no set of faults: event {_some(verdict.unmodelled, _more(verdict, 'unmodelled'))}"
+            f"  explained by no set of faults, and taken at its word: event"
+            f" {_some(verdict.unmodelled, _more(verdict, 'unmodelled'))}"
         )
     if verdict.verdict == "conforms":
-        clauses = ", ".join(verdict.exercised) or "no clause, so it is no evidence"
+        clauses = ", ".join(verdict.exercised) or "no clause"
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")
     lines += [f"  warning: {warning}" for warning in verdict.warnings]
     return lines

@@ -15,6 +15,7 @@ are its two halves; `record` (in `trace_check.recording`) makes traces. The modu
 ==============  =====================================================================================
 `events`        the kinds of lines, typed
 `reader`        a file to a `Trace`, or one `TraceError` that names the line and the mend
+`learning`      the program of a thread whose header says "dynamic", from its events
 `observations`  a trace to threads of observations, each with the interval in which it happened
 `crews`         a process that is several runners, because it runs unordered steps at once
 `matching`      an observation, or what goes unseen, to steps of the mirror

@@ -153,7 +153,21 @@ def check_file(path: str | Path, *, allow_torn: bool = False, budget: int = DEFA
         return check_trace(read_trace(path, allow_torn=allow_torn), budget=budget)
     except (TraceError, EngineError) as error:
         text = str(error)
+        if isinstance(error, TraceError) and error.torn:
+            text += f"; {_before_the_tear(check_file(path, allow_torn=True, budget=budget))}"
         return Verdict(str(path), UNCHECKED, error=text if str(path) in text else f"{path}: {text}")
+
+
+def _before_the_tear(rest: Verdict) -> str:
+    """What is to be said of the whole lines of a file that was cut short."""
+    if rest.verdict == CONFORMS:
+        return "what comes before it conforms"
+    if rest.verdict == UNCHECKED:
+        return "what comes before it can't be checked either"
+    broken = (
+        ", ".join(f"{b.clause} at event {b.event}" for b in rest.clauses) or "at an event nothing explains"
+    )
+    return f"what comes before it violates {broken}"
 
 
 def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:

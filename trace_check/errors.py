@@ -15,12 +15,16 @@ class TraceError(ValueError):
         line: line number, counted from 1; None where the whole file is meant.
         what: what is wrong.
         mend: what to do about it.
+        torn: the file ends in the middle of a line, and all before that is sound.
 
     The message is ``file:line: what; mend`` (``file: what; mend`` without a line), always one line.
     """
 
-    def __init__(self, path: str | Path, line: int | None, what: str, mend: str) -> None:
+    def __init__(
+        self, path: str | Path, line: int | None, what: str, mend: str, *, torn: bool = False
+    ) -> None:
         self.path = Path(path)
+        self.torn = torn
         self.line = line
         self.what = _one_line(what)
         self.mend = _one_line(mend)

@@ -257,7 +257,8 @@ class TraceStream:
             self._raw = b""
             reason = "is cut short" if isinstance(error, EOFError) else "is damaged"
             mend = f"{_RERECORD}, or unpack what is left with zcat"
-            raise self._error(f"the gzip stream {reason}", mend) from None
+            torn = isinstance(error, EOFError) and self._line > 1
+            raise TraceError(self.path, self._line, f"the gzip stream {reason}", mend, torn=torn) from None
         except OSError as error:
             raise TraceError(
                 self.path, None, f"cannot be read: {error.strerror or error}", "look at the file system"
@@ -298,7 +299,9 @@ class TraceStream:
                 mend = "allow a torn last line (it is left out then) or record the trace again"
                 if self._line == 1:
                     mend = _RERECORD
-                raise self._error("the last line is cut short", mend) from None
+                raise TraceError(
+                    self.path, self._line, "the last line is cut short", mend, torn=self._line > 1
+                ) from None
             raise self._error(*_malformed(error, raw)) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -86,10 +87,77 @@ def test_a_torn_last_line(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     found = check_file(path)
     assert (found.verdict, found.exit_status) == ("unchecked", 2)
-    assert "the last line is cut short" in (found.error or "")
+    assert (found.error or "").endswith("; what comes before it conforms")
+    assert f"{path}:{1 + 7}: the last line is cut short; allow a torn last line" in (found.error or "")
     allowed = check_file(path, allow_torn=True)
     assert (allowed.verdict, allowed.exit_status) == ("conforms", 0)
     assert len(allowed.warnings) == 1
+
+
+def test_before_a_torn_last_line_the_rest_is_checked(tmp_path: Path) -> None:
+    script = good()
+    again = script.fire("p1", "e1")
+    script.load("p2", 1)
+    whole = write(tmp_path / "trace.jsonl", script.rendering()).read_bytes()
+    path = tmp_path / "torn.jsonl"
+    path.write_bytes(whole[:-20])
+    found = check_file(path)
+    assert (found.verdict, found.exit_status, found.clauses) == ("unchecked", 2, ())
+    assert (found.error or "").endswith("; what comes before it violates EO at event " + str(again)), (
+        found.error
+    )
+    path.write_bytes(gzip.compress(whole)[:-60])
+    found = check_file(path)
+    assert (found.verdict, found.exit_status) == ("unchecked", 2)
+    assert "the gzip stream is cut short" in (found.error or "")
+    assert "; what comes before it " in (found.error or "")
+
+
+def raw(text: bytes) -> Callable[[bytes], bytes]:
+    """A line more, as it is."""
+    return lambda trace: trace + text
+
+
+def changed(line: int, **fields: Any) -> Callable[[bytes], bytes]:
+    """A line with other fields."""
+
+    def change(trace: bytes) -> bytes:
+        lines = trace.splitlines(keepends=True)
+        lines[line - 1] = json.dumps(json.loads(lines[line - 1]) | fields).encode() + b"\n"
+        return b"".join(lines)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "what"),
+    [
+        (changed(4, event="fired"), 4, "unknown event kind"),
+        (changed(4, step="e9"), 4, "unknown step 'e9'"),
+        (lambda trace: trace.partition(b"\n")[2], 1, "the first line is 'loaded', not a header"),
+        (changed(4, t=0), 4, "the time of actor 'p1' goes back"),
+        (changed(4, seq=2), 4, "actor 'p1' has seq 2 twice"),
+        (raw(b'{"event":"' + b"x" * 10_000_000 + b'"}\n'), 9, "the line is longer than 10 MB"),
+        (raw(b'{"event":"\xff"}\n'), 9, "the line is not UTF-8"),
+        (raw(b"[" * 100_000 + b"]" * 100_000 + b"\n"), 9, "the line is no JSON object"),
+        (raw(b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"\n"), 9, "the JSON is nested too deeply"),
+        (raw(b"\x00\x00\n"), 9, "the line is no JSON"),
+        (lambda trace: gzip.compress(trace)[:-12], None, "the gzip stream is cut short"),
+        (lambda trace: gzip.compress(trace)[:30] + b"damaged", 1, "the gzip stream is"),
+    ],
+)
+def test_hostile_input(change: Callable[[bytes], bytes], line: int | None, what: str, tmp_path: Path) -> None:
+    trace = write(tmp_path / "trace.jsonl", good().rendering()).read_bytes()
+    assert len(trace.splitlines()) == 8
+    path = tmp_path / "hostile.jsonl"
+    path.write_bytes(change(trace))
+    found = check_file(path)
+    assert (found.verdict, found.exit_status, found.clauses) == ("unchecked", 2, ())
+    assert found.error is not None
+    assert len(found.error.splitlines()) == 1
+    place = f"{path}:{line}: " if line is not None else f"{path}:"
+    assert found.error.startswith(place), found.error
+    assert what in found.error
 
 
 def test_a_budget_that_is_used_up(tmp_path: Path) -> None:

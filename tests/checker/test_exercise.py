@@ -7,14 +7,21 @@ from pathlib import Path
 from races import one_passes, parked
 from script import Script, checkpoint, effect, pure, unit
 
+from resume_contract.verdicts import verdict_lines
+
 
 def test_nothing_but_a_load_exercises_nothing(tmp_path: Path) -> None:
     script = Script(unit("u1", effect("e1")))
     script.load("p1", 0)
     found = script.check(tmp_path)
     assert (found.verdict, found.exercised, found.hidden_steps) == ("conforms", (), 0)
+    assert verdict_lines(found)[0].endswith(
+        ": conforms, and is no evidence: no event puts a clause to a test"
+    )
     script.read()
     assert script.check(tmp_path).exercised == ()
+    script.fire("p1", "e1")
+    assert verdict_lines(script.check(tmp_path))[0].endswith(": conforms")
 
 
 def test_one_who_passes_alone_says_nothing_of_consumption(tmp_path: Path) -> None:
