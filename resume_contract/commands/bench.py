@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -24,13 +24,22 @@ def bench_command(
         int, typer.Option("--runs", min=1, help="Warm runs of the mirror; their median counts.")
     ] = 3,
     write: Annotated[Path | None, typer.Option("--write", help="Write bench.json to this folder.")] = None,
+    traces: Annotated[
+        bool, typer.Option("--traces", help="Time the checking of large traces instead.")
+    ] = False,
+    events: Annotated[
+        list[int] | None,
+        typer.Option("--events", min=1000, help="With --traces: sizes of logs; by default 1 and 10 million."),
+    ] = None,
     as_json: JsonOption = False,
     tlc_jar: JarOption = None,
     java: JavaOption = None,
     heap: HeapOption = None,
     manifest: ManifestOption = MANIFEST,
 ) -> None:
-    """Time the mirror beside TLC, as whole commands."""
+    """Time the mirror beside TLC, or with --traces the checking of traces, as whole commands."""
+    if traces:
+        _bench_traces(events, runs, write, as_json)
     load_manifest(manifest).select([model])
     if write is not None:
         require_folder(write)
@@ -49,6 +58,27 @@ def bench_command(
             typer.echo(f"{name:<20} {ratio:10.2f} times")
         each = found.rows["mirror_warm"]["peak_bytes_per_state"]
         typer.echo(f"{'mirror':<20} {each:10.1f} bytes a state at its peak")
+    for line in found.missed:
+        typer.echo(f"difference: {line}", err=True)
+    raise typer.Exit(DIFFERS if found.missed else CHECKED)
+
+
+def _bench_traces(events: list[int] | None, runs: int, write: Path | None, as_json: bool) -> NoReturn:
+    from resume_contract.bench_traces import bench_traces
+
+    if write is not None:
+        require_folder(write)
+    with status_line("timing the checking of traces") as report:
+        found = bench_traces(events or (1_000_000, 10_000_000), runs=runs, on_run=report)
+    if write is not None:
+        write_json(write / "bench-traces.json", found.to_json())
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2))
+    else:
+        for name, row in found.rows.items():
+            typer.echo(
+                f"{name:<22} {row.cpu_seconds:8.2f} s {row.rate:12,.0f} events a second {row.peak_megabytes:7.0f} MB"
+            )
     for line in found.missed:
         typer.echo(f"difference: {line}", err=True)
     raise typer.Exit(DIFFERS if found.missed else CHECKED)

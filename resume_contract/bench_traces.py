@@ -1,0 +1,175 @@
+"""How fast traces are checked: whole commands, timed from outside by the processor time that they take."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from resume_contract.errors import CHECKED, DIFFERS, ResumeContractError
+from resume_contract.places import ROOT
+
+__all__ = ["TARGETS", "Measured", "TraceBench", "bench_traces"]
+
+RECORDED = ROOT / "results" / "traces" / "langgraph-1.2.9"
+CONFORMING = ("park-and-resume.jsonl",)
+MIXED = (
+    "park-and-resume.jsonl",
+    "kill-after-effect.jsonl",
+    "race-two-resumers.jsonl",
+    "second-answer-at-old-checkpoint.jsonl",
+)
+SMALL = "kill-after-effect.jsonl"
+
+TARGETS = {"conforming": 400_000.0, "mixed": 50_000.0}
+"""Least events for each second of processor time, the command's start included."""
+
+MOST_MEGABYTES = 500.0
+MOST_SMALL_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One command.
+
+    Attributes:
+        events, threads: of its log.
+        cpu_seconds: processor time, of user and system.
+        wall_seconds: from start to end.
+        peak_megabytes: its memory at its peak.
+        verdict: what it said.
+    """
+
+    events: int
+    threads: int
+    cpu_seconds: float
+    wall_seconds: float
+    peak_megabytes: float
+    verdict: str
+
+    @property
+    def rate(self) -> float:
+        """Events for each second of processor time."""
+        return self.events / self.cpu_seconds
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "events": self.events,
+            "threads": self.threads,
+            "cpu_seconds": round(self.cpu_seconds, 3),
+            "wall_seconds": round(self.wall_seconds, 3),
+            "events_per_cpu_second": round(self.rate),
+            "peak_megabytes": round(self.peak_megabytes, 1),
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class TraceBench:
+    """What the bench measured: by "small", "conforming N" and "mixed N", N being events."""
+
+    rows: dict[str, Measured]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Which targets are missed, one line each."""
+        lines = []
+        for name, row in self.rows.items():
+            least = TARGETS.get(name.partition(" ")[0])
+            if least is not None and row.rate < least:
+                lines.append(f"{name}: {row.rate:,.0f} events a second, the target is at least {least:,.0f}")
+            if row.peak_megabytes > MOST_MEGABYTES:
+                lines.append(
+                    f"{name}: {row.peak_megabytes:.0f} MB, the target is at most {MOST_MEGABYTES:.0f}"
+                )
+        if self.rows["small"].cpu_seconds > MOST_SMALL_SECONDS:
+            lines.append(
+                f"small: {self.rows['small'].cpu_seconds:.2f} s, the target is {MOST_SMALL_SECONDS:g} s"
+            )
+        return tuple(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """As in ``docs/json.md``."""
+        return {
+            "version": 1,
+            "rows": {name: row.to_json() for name, row in self.rows.items()},
+            "targets": {
+                "events_per_cpu_second": TARGETS,
+                "peak_megabytes": MOST_MEGABYTES,
+                "small_cpu_seconds": MOST_SMALL_SECONDS,
+            },
+            "processors": os.cpu_count(),
+        }
+
+
+def bench_traces(
+    events: Sequence[int] = (1_000_000, 10_000_000),
+    *,
+    runs: int = 3,
+    on_run: Callable[[str], None] | None = None,
+) -> TraceBench:
+    """Time `trace check` on one small trace, and on logs of about so many events that conform and that do not.
+
+    The scanner is compiled beforehand, as after any first use.
+
+    Args:
+        events: sizes of the conforming logs; the smallest is also that of the mixed one.
+        runs: of the small trace, whose median counts.
+        on_run: told which run begins.
+
+    Raises:
+        ResumeContractError: a command came to no verdict.
+    """
+    from trace_check.reader import read_trace
+    from trace_check.streaming.compiling import kernels
+    from trace_check.streaming.generate import write_log
+
+    say = on_run or (lambda _: None)
+    kernels()
+    rows: dict[str, Measured] = {}
+    with tempfile.TemporaryDirectory(prefix="resume-contract-bench-") as folder:
+        log = Path(folder) / "log.jsonl"
+
+        def large(names: Sequence[str], size: int) -> Measured:
+            models = [read_trace(RECORDED / name) for name in names]
+            threads = max(1, size * len(models) // sum(len(model.events) for model in models))
+            return _measured(log, write_log(log, models, threads), threads)
+
+        write_log(log, [read_trace(RECORDED / CONFORMING[0])], 2_000)
+        _measured(log, 1, 1)  # compiles
+        say("small")
+        small = [
+            _measured(RECORDED / SMALL, len(read_trace(RECORDED / SMALL).events), 1) for _ in range(runs)
+        ]
+        middle = statistics.median(row.cpu_seconds for row in small)
+        rows["small"] = next(row for row in small if row.cpu_seconds >= middle)
+        say("mixed")
+        rows[f"mixed {min(events)}"] = large(MIXED, min(events))
+        for size in sorted(events):
+            say(f"conforming {size:,}")
+            rows[f"conforming {size}"] = large(CONFORMING, size)
+    return TraceBench(rows)
+
+
+def _measured(path: Path, events: int, threads: int) -> Measured:
+    """Run the command on a trace."""
+    command = [sys.executable, "-m", "resume_contract", "trace", "check", "--json", str(path)]
+    with tempfile.TemporaryFile() as out:
+        begun = time.perf_counter()
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        took = time.perf_counter() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (CHECKED, DIFFERS):
+        raise ResumeContractError(f"{path}: no verdict: run trace check on it to see why")
+    verdict = "conforms" if process.returncode == CHECKED else "violates"
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+    megabytes = used.ru_maxrss * unit / 1e6
+    return Measured(events, threads, used.ru_utime + used.ru_stime, took, megabytes, verdict)
