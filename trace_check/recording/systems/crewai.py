@@ -1,0 +1,85 @@
+"""CrewAI flows with `@persist` on SQLite and `@human_feedback`.
+
+A unit is one method (one for each part that has no order with the others), after which the state is stored: that
+seals it. A unit with a gate is two methods: one that asks, whose provider pauses the flow, and one that listens to it and
+has the answer; the second seals it. `recorded` is shown only where a unit has several methods.
+
+`kickoff(inputs={"id": …})` loads the newest state and then runs every method from the first on: that is a load at
+index 0, which is inferred, as the call itself reads the newest row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from trace_check.events import ProgramUnit
+from trace_check.recording.log import EventLog
+from trace_check.recording.probe import Probe
+from trace_check.recording.sink import Sink
+from trace_check.recording.system import BranchRead, Job, System
+from trace_check.recording.systems.crewai_plan import CrewAIPlan
+from trace_check.recording.systems.crewai_store import read_branch
+from trace_check.recording.work import Work
+
+__all__ = ["CrewAISystem"]
+
+_NO_PLACE = "a flow is resumed by its id, and no call names an older row"
+_ONE_PENDING = "a flow has one pending feedback at most, and a method asks only when it has ended"
+
+
+class CrewAISystem(System):
+    """CrewAI's `Flow`; see the module."""
+
+    name = "crewai"
+    stores = ("sqlite",)
+    extra = "crewai"
+    distribution = "crewai"
+    key = "flow id, method and step"
+    modules = ("trace_check.recording.systems.crewai_run",)
+    reads_here = True
+    ends_at_once = True
+    observes = (
+        "loaded",
+        "computed",
+        "effect_fired",
+        "parked",
+        "answer",
+        "gate_passed",
+        "committed",
+        "crashed",
+        "forked",
+    )
+
+    def environment(self) -> dict[str, str]:
+        """Nothing is sent anywhere, and nobody is asked anything."""
+        return {
+            "CREWAI_DISABLE_TELEMETRY": "true",
+            "OTEL_SDK_DISABLED": "true",
+            "CREWAI_DISABLE_VERSION_CHECK": "true",
+            "CREWAI_TRACING_ENABLED": "false",
+        }
+
+    def run(self, job: Job, log: EventLog, sink: Sink, probe: Probe) -> None:
+        """Take the job's action; see :meth:`System.run`."""
+        from trace_check.recording.systems.crewai_run import Session, act
+
+        act(job, Session(job, CrewAIPlan(job.program), log, Work(job, log, sink, probe), probe))
+
+    def read_store(self, folder: Path, thread: str, program: list[ProgramUnit]) -> list[BranchRead]:
+        """Read the persistence's tables; see :meth:`System.read_store`."""
+        return [read_branch(folder, thread, CrewAIPlan(program))]
+
+    def not_applicable(self) -> Mapping[str, str]:
+        """See :meth:`System.not_applicable`."""
+        return {
+            "second-answer-at-old-checkpoint": _NO_PLACE,
+            "recovery-at-named-checkpoint": _NO_PLACE,
+            "kill-beside-durable-sibling-named": _NO_PLACE,
+            "fork-undeclared": _NO_PLACE,
+            "fork-declared": "`restore_from_state_id` copies the newest state, and no earlier one",
+            "two-interrupts-in-one-node": _ONE_PENDING,
+            "parallel-interrupts": _ONE_PENDING,
+            "kill-after-record": "a method that runs alone is durable with its own row, and nothing of it before",
+            "torn-store": "a row is in SQLite's log with a checksum or not at all; nothing of it can be half there",
+        }

@@ -1,0 +1,74 @@
+"""A program as the methods of a CrewAI flow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
+from typing import Any, Final
+
+from trace_check.events import ProgramStep, ProgramUnit
+
+__all__ = ["ASKING", "CrewAIPlan"]
+
+ASKING: Final = "ask_"
+"""The method that asks for a unit's answer is called so, followed by the unit's name."""
+
+
+class CrewAIPlan:
+    """Which methods a program has.
+
+    Attributes:
+        methods: for each method that runs steps, those steps in order, a gate left out.
+        units: those methods -> their unit.
+        waiting: methods that ask -> their gate.
+        layers: the methods in the order in which one layer waits for all of the layer before.
+    """
+
+    def __init__(self, program: Sequence[ProgramUnit]) -> None:
+        self.program = list(program)
+        self.methods: dict[str, list[ProgramStep]] = {}
+        self.units: dict[str, ProgramUnit] = {}
+        self.waiting: dict[str, str] = {}
+        self.layers: list[list[str]] = []
+        for unit in program:
+            gate = next((step.step for step in unit.steps if step.kind == "gate"), None)
+            if gate is not None:
+                self.waiting[ASKING + unit.name] = gate
+                self.layers.append([ASKING + unit.name])
+            parts = _parts(unit)
+            layer = [unit.name if len(parts) == 1 else f"{unit.name}_{part[0].step}" for part in parts]
+            for method, part in zip(layer, parts, strict=True):
+                self.methods[method] = part
+                self.units[method] = unit
+            self.layers.append(layer)
+
+    def gate_of(self, method: str) -> str | None:
+        """The gate that a method is behind."""
+        return self.waiting.get(ASKING + method)
+
+    def index(self, unit: str) -> int:
+        """A unit's place in the program, from 0."""
+        return [known.name for known in self.program].index(unit)
+
+    def sealed_by(self, method: str, outcomes: Mapping[str, Any]) -> ProgramUnit | None:
+        """The unit that is sealed by storing, after a method, a state with these outcomes."""
+        unit = self.units.get(method)
+        if unit is None or not all(step.step in outcomes for step in unit.steps):
+            return None
+        return unit
+
+    def next_unit(self, unit: ProgramUnit) -> list[str]:
+        """The units after one: one or none."""
+        return [after.name for after in self.program[self.index(unit.name) + 1 :][:1]]
+
+
+def _parts(unit: ProgramUnit) -> list[list[ProgramStep]]:
+    """A unit's steps in an order that it allows, split into parts with no order between them."""
+    steps = {step.step: step for step in unit.steps}
+    parts: list[list[ProgramStep]] = []
+    for name in TopologicalSorter({n: step.after for n, step in steps.items()}).static_order():
+        step = steps[name]
+        touched = [part for part in parts if any(other.step in step.after for other in part)]
+        parts = [part for part in parts if part not in touched]
+        parts.append([*(other for part in touched for other in part), step])
+    return parts

@@ -1,0 +1,250 @@
+"""A CrewAI flow that tells what it does: a persistence that brackets its calls, and methods that speak.
+
+Imported only where CrewAI is installed.
+"""
+
+# The base classes are Any where CrewAI is not installed, and typed where it is.
+# mypy: disable-error-code="misc"
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from crewai.flow.async_feedback.types import HumanFeedbackPending
+from crewai.flow.flow import Flow, and_, listen, start
+from crewai.flow.human_feedback import human_feedback
+from crewai.flow.persistence import persist
+from crewai.flow.persistence.sqlite import SQLiteFlowPersistence
+from pydantic import BaseModel, PrivateAttr
+
+from trace_check.recording import points
+from trace_check.recording.log import EventLog, Operation
+from trace_check.recording.probe import Probe
+from trace_check.recording.scenarios import Answering
+from trace_check.recording.system import Job
+from trace_check.recording.systems.crewai_plan import ASKING, CrewAIPlan
+from trace_check.recording.systems.crewai_store import checkpoint_name, checkpoints, database
+from trace_check.recording.work import Work, is_valid, told
+
+__all__ = ["RecordingPersistence", "Session", "act"]
+
+
+class FlowContent(BaseModel):
+    """The flow's state: its id, and the outcome of every step so far."""
+
+    id: str = ""
+    outcomes: dict[str, str] = {}
+
+
+class Session:
+    """What the persistence and the methods of one process share."""
+
+    def __init__(self, job: Job, plan: CrewAIPlan, log: EventLog, work: Work, probe: Probe) -> None:
+        self.plan = plan
+        self.log = log
+        self.work = work
+        self.probe = probe
+        self.thread = job.thread
+        self.answer: Operation | None = None
+        self.newest: str | None = None  # the checkpoint that this process goes on from
+
+    def end_answer(self, *, accepted: bool, inferred: bool = False) -> None:
+        """End the answer's bracket, if it is open."""
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            answer.end(accepted=accepted, inferred=inferred)
+
+
+class RecordingPersistence(SQLiteFlowPersistence):
+    """The SQLite persistence, with an event before and after each durable call."""
+
+    _session: Session = PrivateAttr()
+
+    def __init__(self, session: Session, path: Path) -> None:
+        super().__init__(str(path))
+        self._session = session
+
+    def load_state(self, flow_uuid: str) -> Any:
+        """Read the newest state of a flow: `kickoff` does so, and then runs every method from the first on."""
+        session = self._session
+        operation = session.log.begin("loaded")
+        found = super().load_state(flow_uuid)
+        operation.end(checkpoint=None, index=0, inferred=found is not None)
+        session.probe.reach(points.LOADED)
+        return found
+
+    def load_pending_feedback(self, flow_uuid: str) -> Any:
+        """Read where a flow waits: `from_pending` does so, and raises where it does not."""
+        session = self._session
+        operation = session.log.begin("loaded")
+        found = super().load_pending_feedback(flow_uuid)
+        if found is None:
+            operation.refuse("load", error=ValueError.__name__)
+            return None
+        unit = found[1].method_name.removeprefix(ASKING)
+        before = session.plan.program[session.plan.index(unit) - 1].name if session.plan.index(unit) else None
+        line = self._line()
+        index = max((n for n, sealing in enumerate(line, 1) if sealing.unit == before), default=0)
+        session.newest = line[index - 1].id if index else None
+        operation.end(checkpoint=session.newest, index=index)
+        session.probe.reach(points.LOADED)
+        return found
+
+    def _line(self) -> Any:
+        with closing(sqlite3.connect(self.db_path, timeout=30)) as connection:
+            return checkpoints(connection, self._session.thread, self._session.plan)
+
+    def save_pending_feedback(self, flow_uuid: str, context: Any, state_data: Any) -> None:
+        """Store that a flow waits for an answer."""
+        session = self._session
+        gate = session.plan.waiting[context.method_name]
+        session.probe.reach(points.parking(gate))
+        operation = session.log.begin("parked", gate=gate)
+        super().save_pending_feedback(flow_uuid, context, state_data)
+        operation.end()
+        session.probe.reach(points.parked(gate))
+
+    def clear_pending_feedback(self, flow_uuid: str) -> None:
+        """Store that a flow waits no more: from here on nobody else's answer is taken, and this one is nowhere."""
+        super().clear_pending_feedback(flow_uuid)
+        self._session.end_answer(accepted=True, inferred=True)
+
+    def save_state(self, flow_uuid: str, method_name: str, state_data: Any) -> None:
+        """Store the state after a method."""
+        if method_name not in self._session.plan.methods:
+            super().save_state(flow_uuid, method_name, state_data)
+            return
+        with self._storing(method_name, state_data):
+            super().save_state(flow_uuid, method_name, state_data)
+
+    @contextmanager
+    def _storing(self, method: str, state: FlowContent) -> Iterator[None]:
+        """The events around storing the state after a method that runs steps."""
+        session, plan = self._session, self._session.plan
+        unit, outcomes = plan.units[method], state.outcomes
+        sealed = plan.sealed_by(method, outcomes)
+        alone = method == unit.name
+        steps = [] if alone else [step.step for step in plan.methods[method]]
+        for step in steps:
+            session.probe.reach(points.recording(step))
+        if sealed is not None:
+            session.probe.reach(points.committing(unit.name))
+        operations = [
+            session.log.begin("recorded", step=step, outcome=told(outcomes[step])) for step in steps
+        ]
+        if sealed is not None:
+            operations.append(session.log.begin("committed", **self._commit(method, state)))
+        try:
+            yield
+        except Exception as error:
+            # What cannot be encoded is refused before anything is written.
+            what = "outcome" if isinstance(error, TypeError | ValueError) else "commit"
+            operations[-1].refuse(what, error=type(error).__name__, unit=unit.name)
+            raise
+        for operation in operations:
+            operation.end()
+        if sealed is not None:
+            session.newest = _name(method, state)
+        for step in steps:
+            session.probe.reach(points.recorded(step))
+        if sealed is not None:
+            session.probe.reach(points.committed(unit.name))
+
+    def _commit(self, method: str, state: FlowContent) -> dict[str, Any]:
+        """The fields of the event of a commit."""
+        plan, outcomes = self._session.plan, state.outcomes
+        unit = plan.units[method]
+        return {
+            "unit": unit.name,
+            "steps": [step.step for step in unit.steps],
+            "outcomes": {step.step: told(outcomes[step.step]) for step in unit.steps},
+            "checkpoint": _name(method, state),
+            "parent": self._session.newest,
+            "valid": all(step.kind == "gate" or is_valid(outcomes[step.step]) for step in unit.steps),
+            "next": plan.next_unit(unit),
+        }
+
+
+def _name(method: str, state: FlowContent) -> str:
+    """The name of the row that a state will be; of one that can't be encoded there is none."""
+    return checkpoint_name(method, json.dumps(state.model_dump(warnings=False), default=str))
+
+
+class Later:
+    """A feedback provider that has no answer yet: it pauses the flow."""
+
+    def request_feedback(self, context: Any, flow: Any) -> str:
+        """Pause, as a provider does that asks somewhere else."""
+        raise HumanFeedbackPending(context=context)
+
+
+def flow_class(session: Session, persistence: RecordingPersistence) -> Any:
+    """The program as a flow: one method for each part of a unit, and one before it that asks where it has a gate."""
+    body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
+    before: list[str] = []
+    for layer in session.plan.layers:
+        for name in layer:
+            method = _asking(name) if name in session.plan.waiting else _running(session, name)
+            if name in session.plan.waiting:
+                method = human_feedback(message="go on?", provider=Later())(method)
+            condition: Any = and_(*before) if len(before) > 1 else before[0] if before else None
+            body[name] = start()(method) if condition is None else listen(condition)(method)
+        before = layer
+    return persist(persistence)(type("RecordedFlow", (Flow[FlowContent],), body))
+
+
+def _asking(name: str) -> Callable[..., Any]:
+    def ask(self: Any) -> str:
+        return "go on?"
+
+    ask.__name__ = ask.__qualname__ = name
+    return ask
+
+
+def _running(session: Session, name: str) -> Callable[..., Any]:
+    def run(self: Any, given: Any = None) -> str:
+        outcomes = self.state.outcomes
+        before = dict(outcomes)
+        for step in session.plan.methods[name]:
+            content = before | {other: outcomes[other] for other in step.after}
+            if step.kind == "gate":
+                outcomes[step.step] = session.work.passed(step.step, given.feedback)
+            elif step.kind == "effect":
+                outcomes[step.step] = session.work.fire(
+                    step.step, f"{self.flow_id}:{name}:{step.step}", content
+                )
+            else:
+                outcomes[step.step] = session.work.compute(step.step, content)
+        return name
+
+    run.__name__ = run.__qualname__ = name
+    return run
+
+
+def act(job: Job, session: Session) -> None:
+    """Take the job's action on the flow, as the framework's documentation starts and resumes one."""
+    action, plan = job.action, session.plan
+    persistence = RecordingPersistence(session, database(Path(job.folder)))
+    recorded = flow_class(session, persistence)
+    try:
+        if isinstance(action, Answering):
+            session.answer = session.log.begin(
+                "answer", gate=action.gate, delivery=action.delivery, value=action.value
+            )
+            flow = recorded.from_pending(job.thread, persistence)
+            result = flow.resume(str(action.value))
+        else:
+            flow = recorded(persistence=persistence)
+            result = flow.kickoff(inputs={"id": job.thread})
+    except Exception:
+        session.end_answer(accepted=False)
+        raise
+    session.end_answer(accepted=True)
+    if not isinstance(result, HumanFeedbackPending):
+        last = plan.program[-1].steps[-1].step
+        session.log.emit("completed", outcome=told(flow.state.outcomes[last]))
