@@ -32,12 +32,12 @@ class SecondOpinions:
 
     def ask(self, verdict: Verdict, report: Report) -> None:
         """Ask TLC about the trace of a verdict."""
+        if self.tlc is None:
+            return
         from trace_check.by_tlc import second_opinion
         from trace_check.errors import TraceError
         from trace_check.reader import read_trace
 
-        if self.tlc is None:
-            return
         try:
             trace = read_trace(verdict.file, allow_torn=self.allow_torn)
             self._found[verdict.file] = second_opinion(trace, verdict, tlc=self.tlc, on_run=report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pymodel.resume import reading as at
 from pymodel.resume.fault_names import fault_names
@@ -21,7 +21,9 @@ from pymodel.resume.transitions import (
     MEMO,
     RECORD,
 )
-from tlc_runner.values import FrozenMap, Value, function
+
+if TYPE_CHECKING:
+    from tlc_runner.values import FrozenMap, Value
 
 __all__ = ["decode", "decoder", "describe"]
 
@@ -37,6 +39,11 @@ def decoder(config: Config) -> Callable[[Any], dict[str, Value]]:
 
 def decode(c: Config, record: Any) -> dict[str, Value]:
     """The variables of ``MCResumeContract.tla`` in the state `record`, by name."""
+    from tlc_runner.values import (
+        FrozenMap,
+        function,
+    )  # loads a parser, which a search of traces does not need
+
     s = bytes(record)
     branches = range(1, c.B + 1)
     steps = range(1, c.S + 1)
