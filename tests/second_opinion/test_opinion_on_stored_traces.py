@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asking import disagreements
 
 from trace_check.reader import read_trace
@@ -11,6 +12,7 @@ from trace_check.reader import read_trace
 TRACES = sorted((Path(__file__).parents[2] / "results" / "traces").rglob("*.jsonl*"))
 
 
+@pytest.mark.slow
 def test_both_engines_agree_on_every_trace() -> None:
     traces = [read_trace(path) for path in TRACES]
     assert len(traces) >= 5

@@ -1,0 +1,191 @@
+"""Cases that random traces seldom have, each with what it must come to by both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from asking import of_both
+from rendering import write
+from script import Script, checkpoint, effect, gate, pure, unit
+
+from trace_check.by_tlc.comparing import compare
+from trace_check.events import ACTION_KINDS
+from trace_check.reader import read_trace
+
+UNITS = (unit("u1", effect("a"), pure("b")), unit("u2", gate("g"), effect("e", "g")))
+
+
+def script(sink: str = "keyed", unseen: tuple[str, ...] = ()) -> Script:
+    return Script(*UNITS, sink=sink, observes=ACTION_KINDS - set(unseen))
+
+
+def first_unit(made: Script, actor: str) -> None:
+    """What one process does that takes one step after the other."""
+    made.load(actor, 0)
+    made.fire(actor, "a")
+    made.record(actor, "a")
+    made.compute(actor, "b", "x")
+    made.record(actor, "b", "x")
+    made.commit(actor, "u1", a="ok", b="x")
+
+
+def at_the_gate() -> Script:
+    made = script()
+    first_unit(made, "p1")
+    made.park("p1", "g")
+    made.answer("client", "g", "d1", "yes")
+    return made
+
+
+def two_steps_at_once() -> Script:
+    """The process has begun the second step before the first is recorded: it is a crew."""
+    made = script()
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.compute("p1", "b", "x")
+    made.record("p1", "b", "x")
+    made.record("p1", "a")
+    made.commit("p1", "u1", a="ok", b="x")
+    return made
+
+
+def a_crew_that_dies() -> Script:
+    """What it had in hand is lost; what was recorded is not run again."""
+    made = script()
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.compute("p1", "b", "x")
+    made.record("p1", "b", "x")
+    made.crash("p1")
+    made.load("p2", 0)
+    made.fire("p2", "a", applied=False)
+    made.record("p2", "a")
+    made.commit("p2", "u1", a="ok", b="x")
+    return made
+
+
+def a_crew_that_commits_too_early() -> Script:
+    made = script()
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.compute("p1", "b", "x")
+    made.record("p1", "b", "x")
+    made.commit("p1", "u1", a="ok", b="x")
+    return made
+
+
+def an_effect_applied_again(sink: str) -> Script:
+    made = script(sink)
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.crash("p1")
+    made.load("p2", 0)
+    made.fire("p2", "a")
+    made.record("p2", "a")
+    return made
+
+
+def an_abandoned_claim() -> Script:
+    """Whoever passed is dead, and a resume gets nowhere."""
+    made = at_the_gate()
+    made.load("p2", 1)
+    made.pass_gate("p2", "g", "yes")
+    made.crash("p2")
+    made.load("p3", 1)
+    made.line("p3", "refused", what="gate", gate="g", error="Taken")
+    made.line("p3", "resume_gave_up", seconds=1.0)
+    return made
+
+
+def a_claim_that_somebody_has() -> Script:
+    made = at_the_gate()
+    made.load("p2", 1)
+    made.pass_gate("p2", "g", "yes")
+    made.load("p3", 1)
+    made.line("p3", "refused", what="gate", gate="g", error="Taken")
+    made.line("p3", "resume_gave_up", seconds=1.0)
+    return made
+
+
+def two_claims_that_both_count() -> Script:
+    made = at_the_gate()
+    for actor in ("p2", "p3"):
+        made.load(actor, 1)
+        made.pass_gate(actor, "g", "yes")
+    made.fire("p2", "e")
+    made.fire("p3", "e", applied=False)
+    made.record("p2", "e")
+    made.record("p3", "e")
+    return made
+
+
+def a_take_over() -> Script:
+    """The first owner does nothing more: that may be a lease that has ended."""
+    made = at_the_gate()
+    for actor in ("p2", "p3"):
+        made.load(actor, 1)
+        made.pass_gate(actor, "g", "yes")
+    made.fire("p3", "e")
+    made.record("p3", "e")
+    made.commit("p3", "u2", g="yes", e="ok")
+    made.read(checkpoint("u1", a="ok", b="x"), checkpoint("u2", g="yes", e="ok"), answers={"g": ["yes"]})
+    return made
+
+
+def an_answer_of_no_delivery() -> Script:
+    """Nobody gave this answer where every answer is shown."""
+    made = at_the_gate()
+    made.load("p2", 1)
+    made.pass_gate("p2", "g", "no")
+    return made
+
+
+def an_answer_unseen() -> Script:
+    made = script(unseen=("answer",))
+    first_unit(made, "p1")
+    made.park("p1", "g")
+    made.load("p2", 1)
+    made.pass_gate("p2", "g", "no")
+    return made
+
+
+CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str, bool]]] = {
+    "two steps at once": (two_steps_at_once, "conforms", {()}, {}),
+    "a crew dies": (a_crew_that_dies, "conforms", {()}, {}),
+    "a crew commits too early": (a_crew_that_commits_too_early, "violates", set(), {}),
+    "plain sink": (
+        lambda: an_effect_applied_again("plain"),
+        "violates",
+        {("unkeyed_effect",)},
+        {"EO": True},
+    ),
+    "keyed sink": (
+        lambda: an_effect_applied_again("keyed"),
+        "violates",
+        {("unstable_key",)},
+        {"EO": True},
+    ),
+    "an abandoned claim": (an_abandoned_claim, "violates", {()}, {"LV": True}),
+    "a claim that somebody has": (a_claim_that_somebody_has, "conforms", {()}, {}),
+    "two claims": (two_claims_that_both_count, "violates", {("check_then_claim",)}, {"CO-C": True}),
+    "a take-over": (a_take_over, "conforms", {()}, {}),
+    "no delivery": (an_answer_of_no_delivery, "violates", set(), {}),
+    "an answer unseen": (an_answer_unseen, "conforms", {()}, {}),
+}
+
+
+def test_each_comes_to_what_it_must(tmp_path: Path) -> None:
+    traces = [
+        read_trace(write(tmp_path / f"{name}.jsonl", make().rendering()))
+        for name, (make, *_) in CASES.items()
+    ]
+    for trace, verdict, opinion in of_both(traces):
+        _, expected, explanations, clauses = CASES[trace.path.stem]
+        (thread,) = opinion.threads
+        assert (opinion.verdict, set(opinion.explanations), thread.clauses) == (
+            expected,
+            explanations,
+            clauses,
+        ), trace
+        assert compare(trace, verdict, opinion) == ((), ()), trace
