@@ -24,9 +24,10 @@ lint: $(READY_TO_TEST)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Times the mirror beside TLC on the largest model.
+# Times the mirror beside TLC on the largest model, and the checking of traces.
 bench: $(READY)
 	$(BIN)/resume-contract bench --write results
+	$(BIN)/resume-contract bench --traces --write results
 
 # Examines every fault on every recovery path with both engines, and writes results/matrix.*.
 matrix: $(READY)
