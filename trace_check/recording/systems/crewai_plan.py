@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
-from typing import Any, Final
+from typing import Final
 
 from trace_check.events import ProgramStep, ProgramUnit
 
@@ -50,12 +50,9 @@ class CrewAIPlan:
         """A unit's place in the program, from 0."""
         return [known.name for known in self.program].index(unit)
 
-    def sealed_by(self, method: str, outcomes: Mapping[str, Any]) -> ProgramUnit | None:
-        """The unit that is sealed by storing, after a method, a state with these outcomes."""
-        unit = self.units.get(method)
-        if unit is None or not all(step.step in outcomes for step in unit.steps):
-            return None
-        return unit
+    def parts(self, unit: str) -> set[str]:
+        """The methods that run a unit's steps: it is sealed when the state was stored after each of them."""
+        return {method for method, of in self.units.items() if of.name == unit}
 
     def next_unit(self, unit: ProgramUnit) -> list[str]:
         """The units after one: one or none."""

@@ -8,8 +8,8 @@ Imported only where CrewAI is installed.
 
 from __future__ import annotations
 
-import json
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -41,6 +41,34 @@ class FlowContent(BaseModel):
     outcomes: dict[str, str] = {}
 
 
+class Sealing:
+    """Which of a unit's methods have had their state stored in this process; they run in threads of their own.
+
+    Attributes:
+        commits: units -> the operation of the commit that has begun.
+    """
+
+    def __init__(self, plan: CrewAIPlan) -> None:
+        self.commits: dict[str, Operation] = {}
+        self._plan = plan
+        self._begun: dict[str, set[str]] = {}
+        self._ended: dict[str, set[str]] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, unit: str, method: str) -> bool:
+        """Note that storing begins; is it the last of the unit's methods?"""
+        return self._note(self._begun, unit, method)
+
+    def end(self, unit: str, method: str) -> bool:
+        """Note that it has ended; is it the last of the unit's methods?"""
+        return self._note(self._ended, unit, method)
+
+    def _note(self, noted: dict[str, set[str]], unit: str, method: str) -> bool:
+        with self._lock:
+            noted.setdefault(unit, set()).add(method)
+            return noted[unit] == self._plan.parts(unit)
+
+
 class Session:
     """What the persistence and the methods of one process share."""
 
@@ -50,6 +78,7 @@ class Session:
         self.work = work
         self.probe = probe
         self.thread = job.thread
+        self.sealing = Sealing(plan)
         self.answer: Operation | None = None
         self.newest: str | None = None  # the checkpoint that this process goes on from
 
@@ -124,35 +153,38 @@ class RecordingPersistence(SQLiteFlowPersistence):
 
     @contextmanager
     def _storing(self, method: str, state: FlowContent) -> Iterator[None]:
-        """The events around storing the state after a method that runs steps."""
+        """The events around storing the state after a method that runs steps.
+
+        The commit begins with the last of its unit's methods whose state is stored, and ends when all of them are.
+        """
         session, plan = self._session, self._session.plan
-        unit, outcomes = plan.units[method], state.outcomes
-        sealed = plan.sealed_by(method, outcomes)
-        alone = method == unit.name
-        steps = [] if alone else [step.step for step in plan.methods[method]]
+        unit = plan.units[method]
+        steps = [] if method == unit.name else [step.step for step in plan.methods[method]]
         for step in steps:
             session.probe.reach(points.recording(step))
-        if sealed is not None:
+        is_last = session.sealing.begin(unit.name, method)
+        if is_last:
             session.probe.reach(points.committing(unit.name))
         operations = [
-            session.log.begin("recorded", step=step, outcome=told(outcomes[step])) for step in steps
+            session.log.begin("recorded", step=step, outcome=told(state.outcomes[step])) for step in steps
         ]
-        if sealed is not None:
-            operations.append(session.log.begin("committed", **self._commit(method, state)))
+        if is_last:
+            session.sealing.commits[unit.name] = session.log.begin("committed", **self._commit(method, state))
         try:
             yield
         except Exception as error:
             # What cannot be encoded is refused before anything is written.
             what = "outcome" if isinstance(error, TypeError | ValueError) else "commit"
-            operations[-1].refuse(what, error=type(error).__name__, unit=unit.name)
+            if is_last:
+                session.sealing.commits[unit.name].refuse(what, error=type(error).__name__, unit=unit.name)
             raise
         for operation in operations:
             operation.end()
-        if sealed is not None:
-            session.newest = _name(method, state)
         for step in steps:
             session.probe.reach(points.recorded(step))
-        if sealed is not None:
+        if session.sealing.end(unit.name, method):
+            session.sealing.commits.pop(unit.name).end()
+            session.newest = checkpoint_name(unit, state.outcomes)
             session.probe.reach(points.committed(unit.name))
 
     def _commit(self, method: str, state: FlowContent) -> dict[str, Any]:
@@ -163,16 +195,11 @@ class RecordingPersistence(SQLiteFlowPersistence):
             "unit": unit.name,
             "steps": [step.step for step in unit.steps],
             "outcomes": {step.step: told(outcomes[step.step]) for step in unit.steps},
-            "checkpoint": _name(method, state),
+            "checkpoint": checkpoint_name(unit, outcomes),
             "parent": self._session.newest,
             "valid": all(step.kind == "gate" or is_valid(outcomes[step.step]) for step in unit.steps),
             "next": plan.next_unit(unit),
         }
-
-
-def _name(method: str, state: FlowContent) -> str:
-    """The name of the row that a state will be; of one that can't be encoded there is none."""
-    return checkpoint_name(method, json.dumps(state.model_dump(warnings=False), default=str))
 
 
 class Later:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,13 @@ def database(folder: Path) -> Path:
     return folder / "flows.sqlite"
 
 
-def checkpoint_name(method: str, text: str) -> str:
-    """A name for the row of a method and a state's text: a row has but a number, which is known when it is stored.
+def checkpoint_name(unit: ProgramUnit, outcomes: Mapping[str, Any]) -> str:
+    """A name for what seals a unit: rows have but numbers, which are known when they are stored.
 
-    Two rows with the same method and state have the same name.
+    Two with the same outcomes have the same name.
     """
-    return f"{method}:{_digest(text)}"
+    own = [outcomes.get(step.step) for step in unit.steps]
+    return f"{unit.name}:{_digest(json.dumps(own, default=str))}"
 
 
 def _digest(text: str) -> str:
@@ -60,29 +62,36 @@ def read_branch(folder: Path, thread: str, plan: CrewAIPlan) -> BranchRead:
 
 
 def checkpoints(connection: sqlite3.Connection, thread: str, plan: CrewAIPlan) -> list[CheckpointRead]:
-    """The rows that seal a unit, oldest first."""
+    """What seals a unit, oldest first: the row with which each of the unit's methods has one since the last."""
     rows = connection.execute(
         "SELECT method_name, state_json FROM flow_states WHERE flow_uuid = ? ORDER BY id", (thread,)
     )
     found: list[CheckpointRead] = []
+    stored: dict[str, set[str]] = {}
     for method, text in rows:
-        stored = json.loads(text)["outcomes"]
-        unit = plan.sealed_by(method, stored)
-        if unit is not None:
-            found.append(_checkpoint(method, unit, stored, text, found[-1].id if found else None, plan))
+        unit = plan.units.get(method)
+        if unit is None:
+            continue
+        done = stored.setdefault(unit.name, set())
+        done.add(method)
+        if done == plan.parts(unit.name):
+            done.clear()
+            found.append(_checkpoint(unit, text, found[-1].id if found else None, plan))
     return found
 
 
-def _checkpoint(
-    method: str, unit: ProgramUnit, stored: dict[str, Any], text: str, parent: str | None, plan: CrewAIPlan
-) -> CheckpointRead:
+def _checkpoint(unit: ProgramUnit, text: str, parent: str | None, plan: CrewAIPlan) -> CheckpointRead:
+    stored: dict[str, Any] = json.loads(text)["outcomes"]
+    held = {step.step: stored[step.step] for step in unit.steps if step.step in stored}
     return CheckpointRead(
-        id=checkpoint_name(method, text),
+        id=checkpoint_name(unit, stored),
         parent=parent,
         unit=unit.name,
-        outcomes={step.step: told(stored[step.step]) for step in unit.steps},
+        outcomes={step: told(outcome) for step, outcome in held.items()},
         digest=_digest(text),
-        valid=all(step.kind == "gate" or is_valid(stored[step.step]) for step in unit.steps),
+        valid=all(
+            step.step in held and (step.kind == "gate" or is_valid(held[step.step])) for step in unit.steps
+        ),
         complete=True,
         next=plan.next_unit(unit),
     )
