@@ -199,9 +199,7 @@ def test_a_checkpoint_in_flight_is_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("point", "last", "durable"),
     [
-        (points.LOADED, "loaded", 0),
         (points.recording("e1"), "effect_fired", 0),
-        (points.committing("prepare"), "recorded", 0),
         (points.committed("prepare"), "committed", 1),
         (points.parking("g"), "committed", 1),
     ],
