@@ -20,6 +20,7 @@ from crewai.flow.flow import Flow, and_, listen, start
 from crewai.flow.human_feedback import human_feedback
 from crewai.flow.persistence import persist
 from crewai.flow.persistence.sqlite import SQLiteFlowPersistence
+from crewai.memory.storage.factory import set_memory_storage_factory
 from pydantic import BaseModel, PrivateAttr
 
 from trace_check.recording import points
@@ -32,6 +33,14 @@ from trace_check.recording.systems.crewai_store import checkpoint_name, checkpoi
 from trace_check.recording.work import Work, is_valid, told
 
 __all__ = ["RecordingPersistence", "Session", "act"]
+
+
+class NoMemory:
+    """The storage of the memory that every flow makes: it is never asked, as no method remembers anything."""
+
+
+# The storage that the framework would choose takes three seconds of every process to import.
+set_memory_storage_factory(lambda spec: NoMemory())
 
 
 class FlowContent(BaseModel):
