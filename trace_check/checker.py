@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,15 @@ from trace_check.reader import Trace, read_trace
 from trace_check.search import ALL_CLAUSES, Explained, Node, Way, breaks
 from trace_check.stuck import stuck_before
 
-__all__ = ["DEFAULT_BUDGET", "BrokenClause", "Unexplained", "Verdict", "check_file", "check_trace"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "BrokenClause",
+    "Unexplained",
+    "Verdict",
+    "check_file",
+    "check_trace",
+    "unreadable",
+]
 
 DEFAULT_BUDGET = 200_000
 """Places of the search that are expanded at most, for each thread."""
@@ -152,10 +161,23 @@ def check_file(path: str | Path, *, allow_torn: bool = False, budget: int = DEFA
     try:
         return check_trace(read_trace(path, allow_torn=allow_torn), budget=budget)
     except (TraceError, EngineError) as error:
-        text = str(error)
-        if isinstance(error, TraceError) and error.torn:
-            text += f"; {_before_the_tear(check_file(path, allow_torn=True, budget=budget))}"
-        return Verdict(str(path), UNCHECKED, error=text if str(path) in text else f"{path}: {text}")
+        return unreadable(path, error, lambda: check_file(path, allow_torn=True, budget=budget))
+
+
+def unreadable(
+    path: str | Path, error: TraceError | EngineError, check_rest: Callable[[], Verdict]
+) -> Verdict:
+    """The verdict on a file that can't be checked; of one that is torn it says what the whole lines come to.
+
+    Args:
+        path: the file.
+        error: what is wrong.
+        check_rest: checks the file without its torn last line.
+    """
+    text = str(error)
+    if isinstance(error, TraceError) and error.torn:
+        text += f"; {_before_the_tear(check_rest())}"
+    return Verdict(str(path), UNCHECKED, error=text if str(path) in text else f"{path}: {text}")
 
 
 def _before_the_tear(rest: Verdict) -> str:

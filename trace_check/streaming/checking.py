@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pymodel.engine.errors import EngineError
-from trace_check.checker import DEFAULT_BUDGET, BrokenClause, Unexplained, Verdict, check_file, check_trace
+from trace_check.checker import (
+    DEFAULT_BUDGET,
+    BrokenClause,
+    Unexplained,
+    Verdict,
+    check_file,
+    check_trace,
+    unreadable,
+)
 from trace_check.errors import TraceError
 from trace_check.events import Header
 from trace_check.reader import TraceStream
@@ -100,7 +108,7 @@ def check_stream(
         )
         return Verdict(str(path), "unchecked", error=text)
     except TraceError as error:
-        return Verdict(str(path), "unchecked", error=str(error))
+        return unreadable(path, error, lambda: check_stream(path, allow_torn=True, budget=budget, jobs=jobs))
     forms: list[_Form] = []
     ends, firsts, which, counts = np.unique(
         found.ends, return_index=True, return_inverse=True, return_counts=True
@@ -130,7 +138,7 @@ def _by_the_reader(path: Path, allow_torn: bool, budget: int) -> Verdict:
             for _ in stream:
                 pass
     except TraceError as error:
-        return Verdict(str(path), "unchecked", error=str(error))
+        return unreadable(path, error, lambda: _by_the_reader(path, True, budget))
     return check_file(path, allow_torn=allow_torn, budget=budget)
 
 
