@@ -112,7 +112,7 @@ class System(ABC):
         name: as in the header.
         stores: the kinds of store (and of durability, where there are several) that it can be recorded with.
         store: the one of this object, as in the header.
-        observes: the kinds of actions that its recorder always shows.
+        observes: the kinds of actions that its recorder always shows (an object's own may differ by its store).
         extra: the extra of this project that pins the system's packages (an object's own may differ by its store);
             None if it needs none.
         distribution: the package whose version is the system's.
@@ -126,7 +126,7 @@ class System(ABC):
 
     name: ClassVar[str]
     stores: ClassVar[Sequence[str]]
-    observes: ClassVar[Sequence[str]]
+    observes: Sequence[str]
     extra: str | None = None
     distribution: ClassVar[str] = ""
     key: ClassVar[str | None] = None

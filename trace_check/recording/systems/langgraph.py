@@ -51,7 +51,7 @@ class LangGraphSystem(System):
         "trace_check.recording.systems.langgraph_run",
         "trace_check.recording.systems.langgraph_opening",
     )
-    observes = (
+    observes: Sequence[str] = (
         "loaded",
         "computed",
         "effect_fired",
@@ -68,6 +68,9 @@ class LangGraphSystem(System):
         super().__init__(store)
         self.durability = _DURABILITY[self.store]
         self.is_served = self.store.startswith("postgres")
+        if self.durability == "exit":
+            # An outcome becomes durable with the checkpoint of its unit.
+            self.observes = tuple(kind for kind in self.observes if kind != "recorded")
         if self.is_served:
             # PostgreSQL and its driver are in an extra of their own.
             self.extra = f"{self.extra}-postgres"

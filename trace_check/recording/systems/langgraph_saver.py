@@ -46,10 +46,11 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
         return list(walk(super(), thread, checkpoint_id))[::-1]
 
     def get_tuple(self, config: Any) -> Any:
-        """Read a checkpoint: the framework does so once a run, when it loads."""
+        """Read a checkpoint: a run's first reading is its load, any later one only looks at what is newer."""
         session = self.session
-        if not session.watched:
+        if not session.watched or session.has_loaded:
             return super().get_tuple(config)
+        session.has_loaded = True
         thread, wanted = config["configurable"]["thread_id"], config["configurable"].get("checkpoint_id")
         line = self._enter_branch(thread, wanted)
         operations = {name: session.log.begin("loaded", thread=name) for name in session.plan.threads}

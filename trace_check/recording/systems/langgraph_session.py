@@ -68,6 +68,7 @@ class Session:
         durability: LangGraph's ``sync``, ``async`` or ``exit``.
         writes: which of its writes are done.
         watched: the framework runs: its calls of the saver are events, the recorder's own are not.
+        has_loaded: the process has read the branch to go on from there.
         passed: the gates that this process passed, by key.
         refused: the parts whose outcomes the framework's codec refused, by key.
     """
@@ -90,6 +91,7 @@ class Session:
         self.durability = durability
         self.writes = writes
         self.watched = False
+        self.has_loaded = False
         self.passed: set[str] = set()
         self.refused: set[str] = set()
         self._answer: tuple[Answering, Operation] | None = None
