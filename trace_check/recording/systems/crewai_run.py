@@ -25,6 +25,7 @@ from pydantic import BaseModel, PrivateAttr
 
 from trace_check.recording import points
 from trace_check.recording.log import EventLog, Operation
+from trace_check.recording.order import content_before
 from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Answering
 from trace_check.recording.system import Job
@@ -245,9 +246,9 @@ def _asking(name: str) -> Callable[..., Any]:
 def _running(session: Session, name: str) -> Callable[..., Any]:
     def run(self: Any, given: Any = None) -> str:
         outcomes = self.state.outcomes
-        before = dict(outcomes)
         for step in session.plan.methods[name]:
-            content = before | {other: outcomes[other] for other in step.after}
+            # Not all of the state: where methods run again it has what they left there the first time.
+            content = content_before(session.plan.program, step.step, outcomes)
             if step.kind == "gate":
                 outcomes[step.step] = session.work.passed(step.step, given.feedback)
             elif step.kind == "effect":
