@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
-from typing import Final
+from typing import Any, Final
 
 from trace_check.events import ProgramStep, ProgramUnit
 
@@ -46,9 +46,21 @@ class CrewAIPlan:
         """The gate that a method is behind."""
         return self.waiting.get(ASKING + method)
 
+    def asking(self, gate: str) -> str:
+        """The method that asks at a gate."""
+        return next(method for method, at in self.waiting.items() if at == gate)
+
     def index(self, unit: str) -> int:
         """A unit's place in the program, from 0."""
         return [known.name for known in self.program].index(unit)
+
+    def before(self, step: ProgramStep, unit: ProgramUnit, outcomes: Mapping[str, Any]) -> dict[str, Any]:
+        """What a step is a function of: the outcomes of the units before its own, and of the steps that it waits for.
+
+        A flow that runs again from its first method on has the outcomes of later steps in its state as well.
+        """
+        names = {known.step for other in self.program[: self.index(unit.name)] for known in other.steps}
+        return {name: outcome for name, outcome in outcomes.items() if name in names or name in step.after}
 
     def parts(self, unit: str) -> set[str]:
         """The methods that run a unit's steps: it is sealed when the state was stored after each of them."""

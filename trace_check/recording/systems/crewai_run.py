@@ -30,7 +30,7 @@ from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Answering
 from trace_check.recording.system import Job
 from trace_check.recording.systems.crewai_plan import ASKING, CrewAIPlan
-from trace_check.recording.systems.crewai_store import checkpoint_name, checkpoints, database
+from trace_check.recording.systems.crewai_store import checkpoint_name, checkpoints, database, was_asked
 from trace_check.recording.work import Work, is_valid, told
 
 __all__ = ["RecordingPersistence", "Session", "act"]
@@ -88,6 +88,7 @@ class Session:
         self.work = work
         self.probe = probe
         self.thread = job.thread
+        self.asking = plan.asking(job.action.gate) if isinstance(job.action, Answering) else ""
         self.sealing = Sealing(plan)
         self.answer: Operation | None = None
         self.newest: str | None = None  # the checkpoint that this process goes on from
@@ -123,16 +124,37 @@ class RecordingPersistence(SQLiteFlowPersistence):
         operation = session.log.begin("loaded")
         found = super().load_pending_feedback(flow_uuid)
         if found is None:
-            operation.refuse("load", error=ValueError.__name__)
+            self._refuse(operation)
             return None
-        unit = found[1].method_name.removeprefix(ASKING)
-        before = session.plan.program[session.plan.index(unit) - 1].name if session.plan.index(unit) else None
-        line = self._line()
-        index = max((n for n, sealing in enumerate(line, 1) if sealing.unit == before), default=0)
-        session.newest = line[index - 1].id if index else None
+        index = self._place(found[1].method_name)
         operation.end(checkpoint=session.newest, index=index)
         session.probe.reach(points.LOADED)
         return found
+
+    def _refuse(self, loading: Operation) -> None:
+        """Nobody waits: another process has taken the gate and not sealed its unit, or there is nothing to be resumed."""
+        session = self._session
+        asking = session.asking
+        with closing(sqlite3.connect(self.db_path, timeout=30)) as connection:
+            asked = was_asked(connection, session.thread, asking)
+        if asked and all(sealing.unit != asking.removeprefix(ASKING) for sealing in self._line()):
+            index = self._place(asking)
+            loading.end(checkpoint=session.newest, index=index)
+            session.log.emit(
+                "refused", what="gate", gate=session.plan.waiting[asking], error=ValueError.__name__
+            )
+        else:
+            loading.refuse("load", error=ValueError.__name__)
+
+    def _place(self, asking: str) -> int:
+        """How many checkpoints come before a method that asks; notes the last of them."""
+        session = self._session
+        index = session.plan.index(asking.removeprefix(ASKING))
+        before = session.plan.program[index - 1].name if index else None
+        line = self._line()
+        place = max((n for n, sealing in enumerate(line, 1) if sealing.unit == before), default=0)
+        session.newest = line[place - 1].id if place else None
+        return place
 
     def _line(self) -> Any:
         with closing(sqlite3.connect(self.db_path, timeout=30)) as connection:

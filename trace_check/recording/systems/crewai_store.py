@@ -15,7 +15,7 @@ from trace_check.recording.system import BranchRead
 from trace_check.recording.systems.crewai_plan import CrewAIPlan
 from trace_check.recording.work import is_valid, told
 
-__all__ = ["checkpoint_name", "checkpoints", "database", "read_branch"]
+__all__ = ["checkpoint_name", "checkpoints", "database", "read_branch", "was_asked"]
 
 
 def database(folder: Path) -> Path:
@@ -78,6 +78,12 @@ def checkpoints(connection: sqlite3.Connection, thread: str, plan: CrewAIPlan) -
             done.clear()
             found.append(_checkpoint(unit, text, found[-1].id if found else None, plan))
     return found
+
+
+def was_asked(connection: sqlite3.Connection, thread: str, method: str) -> bool:
+    """Has a method that asks ever paused the flow?"""
+    query = "SELECT 1 FROM flow_states WHERE flow_uuid = ? AND method_name = ? LIMIT 1"
+    return connection.execute(query, (thread, method)).fetchone() is not None
 
 
 def _checkpoint(unit: ProgramUnit, text: str, parent: str | None, plan: CrewAIPlan) -> CheckpointRead:
