@@ -10,16 +10,22 @@ index 0, which is inferred, as the call itself reads the newest row.
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.log import EventLog
 from trace_check.recording.probe import Probe
+from trace_check.recording.scenarios import Scenario
 from trace_check.recording.sink import Sink
 from trace_check.recording.system import BranchRead, Job, System
+from trace_check.recording.systems.crewai_json_store import checkpoints_folder, read_branches
 from trace_check.recording.systems.crewai_plan import CrewAIPlan
 from trace_check.recording.systems.crewai_store import read_branch
+from trace_check.recording.systems.langgraph_scenarios import in_flight
+from trace_check.recording.tearing import cut_newest_file
 from trace_check.recording.work import Work
 
 __all__ = ["CrewAISystem"]
@@ -32,11 +38,11 @@ class CrewAISystem(System):
     """CrewAI's `Flow`; see the module."""
 
     name = "crewai"
-    stores = ("sqlite",)
+    stores = ("sqlite", "json")
     extra = "crewai"
     distribution = "crewai"
     key = "flow id, method and step"
-    modules = ("trace_check.recording.systems.crewai_run",)
+    modules = ("trace_check.recording.systems.crewai_json_run",)
     reads_here = True
     ends_at_once = True
     observes = (
@@ -62,24 +68,51 @@ class CrewAISystem(System):
 
     def run(self, job: Job, log: EventLog, sink: Sink, probe: Probe) -> None:
         """Take the job's action; see :meth:`System.run`."""
-        from trace_check.recording.systems.crewai_run import Session, act
+        # The framework keeps a file on its user and one for each lock: in the recording's folder, not in the user's.
+        os.environ["HOME"] = tempfile.tempdir = job.folder
+        plan, work = CrewAIPlan(job.program), Work(job, log, sink, probe)
+        if self.store == "json":
+            from trace_check.recording.systems import crewai_json_run
 
-        act(job, Session(job, CrewAIPlan(job.program), log, Work(job, log, sink, probe), probe))
+            session = crewai_json_run.CheckpointingSession(job, plan, log, work, probe)
+            crewai_json_run.act(job, session)
+        else:
+            from trace_check.recording.systems import crewai_run
+
+            crewai_run.act(job, crewai_run.Session(job, plan, log, work, probe))
 
     def read_store(self, folder: Path, thread: str, program: list[ProgramUnit]) -> list[BranchRead]:
-        """Read the persistence's tables; see :meth:`System.read_store`."""
+        """Read the persistence's tables or the checkpoints' files; see :meth:`System.read_store`."""
+        if self.store == "json":
+            return read_branches(folder, CrewAIPlan(program))
         return [read_branch(folder, thread, CrewAIPlan(program))]
+
+    def tear(self, folder: Path, thread: str) -> None:
+        """Cut the newest checkpoint's file; see :meth:`System.tear`."""
+        if self.store != "json":
+            super().tear(folder, thread)
+        cut_newest_file(checkpoints_folder(folder).glob("**/*.json"))
 
     def not_applicable(self) -> Mapping[str, str]:
         """See :meth:`System.not_applicable`."""
-        return {
-            "second-answer-at-old-checkpoint": _NO_PLACE,
+        always = {
+            "second-answer-at-old-checkpoint": "feedback goes to what is pending, and no call names an older place",
+            "two-interrupts-in-one-node": _ONE_PENDING,
+            "parallel-interrupts": _ONE_PENDING,
+            "kill-after-record": "a method that runs alone is durable with what seals its unit, and nothing of it before",
+        }
+        if self.store == "json":
+            return always
+        return always | {
             "recovery-at-named-checkpoint": _NO_PLACE,
             "kill-beside-durable-sibling-named": _NO_PLACE,
             "fork-undeclared": _NO_PLACE,
             "fork-declared": "`restore_from_state_id` copies the newest state, and no earlier one",
-            "two-interrupts-in-one-node": _ONE_PENDING,
-            "parallel-interrupts": _ONE_PENDING,
-            "kill-after-record": "a method that runs alone is durable with its own row, and nothing of it before",
             "torn-store": "a row is in SQLite's log with a checksum or not at all; nothing of it can be half there",
         }
+
+    def scenarios(self) -> Mapping[str, Scenario]:
+        """The usual ones, and a checkpoint that is not written yet; see :meth:`System.scenarios`."""
+        name = "kill-with-checkpoint-in-flight"
+        own = {name: in_flight("async")[name]} if self.store == "json" else {}
+        return {**super().scenarios(), **own}

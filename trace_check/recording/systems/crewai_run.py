@@ -33,7 +33,7 @@ from trace_check.recording.systems.crewai_plan import ASKING, CrewAIPlan
 from trace_check.recording.systems.crewai_store import checkpoint_name, checkpoints, database, was_asked
 from trace_check.recording.work import Work, is_valid, told
 
-__all__ = ["RecordingPersistence", "Session", "act"]
+__all__ = ["RecordingPersistence", "Session", "act", "flow_class"]
 
 
 class NoMemory:
@@ -45,10 +45,11 @@ set_memory_storage_factory(lambda spec: NoMemory())
 
 
 class FlowContent(BaseModel):
-    """The flow's state: its id, and the outcome of every step so far."""
+    """The flow's state: its id, the outcome of every step so far, and which process ran each method last."""
 
     id: str = ""
     outcomes: dict[str, str] = {}
+    runs: dict[str, str] = {}
 
 
 class Sealing:
@@ -92,6 +93,9 @@ class Session:
         self.sealing = Sealing(plan)
         self.answer: Operation | None = None
         self.newest: str | None = None  # the checkpoint that this process goes on from
+
+    def settle(self) -> None:
+        """Wait until what comes before a method is stored; here nothing is stored behind the flow's back."""
 
     def end_answer(self, *, accepted: bool, inferred: bool = False) -> None:
         """End the answer's bracket, if it is open."""
@@ -172,8 +176,11 @@ class RecordingPersistence(SQLiteFlowPersistence):
 
     def clear_pending_feedback(self, flow_uuid: str) -> None:
         """Store that a flow waits no more: from here on nobody else's answer is taken, and this one is nowhere."""
-        super().clear_pending_feedback(flow_uuid)
+        self._clear(flow_uuid)
         self._session.end_answer(accepted=True, inferred=True)
+
+    def _clear(self, flow_uuid: str) -> None:
+        super().clear_pending_feedback(flow_uuid)
 
     def save_state(self, flow_uuid: str, method_name: str, state_data: Any) -> None:
         """Store the state after a method."""
@@ -242,23 +249,24 @@ class Later:
         raise HumanFeedbackPending(context=context)
 
 
-def flow_class(session: Session, persistence: RecordingPersistence) -> Any:
+def flow_class(session: Session) -> Any:
     """The program as a flow: one method for each part of a unit, and one before it that asks where it has a gate."""
     body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
     before: list[str] = []
     for layer in session.plan.layers:
         for name in layer:
-            method = _asking(name) if name in session.plan.waiting else _running(session, name)
+            method = _asking(session, name) if name in session.plan.waiting else _running(session, name)
             if name in session.plan.waiting:
                 method = human_feedback(message="go on?", provider=Later())(method)
             condition: Any = and_(*before) if len(before) > 1 else before[0] if before else None
             body[name] = start()(method) if condition is None else listen(condition)(method)
         before = layer
-    return persist(persistence)(type("RecordedFlow", (Flow[FlowContent],), body))
+    return type("RecordedFlow", (Flow[FlowContent],), body)
 
 
-def _asking(name: str) -> Callable[..., Any]:
+def _asking(session: Session, name: str) -> Callable[..., Any]:
     def ask(self: Any) -> str:
+        session.settle()
         return "go on?"
 
     ask.__name__ = ask.__qualname__ = name
@@ -267,18 +275,22 @@ def _asking(name: str) -> Callable[..., Any]:
 
 def _running(session: Session, name: str) -> Callable[..., Any]:
     def run(self: Any, given: Any = None) -> str:
+        session.settle()
         outcomes = self.state.outcomes
         for step in session.plan.methods[name]:
             # Not all of the state: where methods run again it has what they left there the first time.
             content = content_before(session.plan.program, step.step, outcomes)
             if step.kind == "gate":
-                outcomes[step.step] = session.work.passed(step.step, given.feedback)
+                # A flow that was restored behind its gate calls this with nothing.
+                session.work.passed(step.step, None if given is None else given.feedback)
+                outcomes[step.step] = given.feedback
             elif step.kind == "effect":
                 outcomes[step.step] = session.work.fire(
                     step.step, f"{self.flow_id}:{name}:{step.step}", content
                 )
             else:
                 outcomes[step.step] = session.work.compute(step.step, content)
+        self.state.runs[name] = session.log.actor
         return name
 
     run.__name__ = run.__qualname__ = name
@@ -289,7 +301,7 @@ def act(job: Job, session: Session) -> None:
     """Take the job's action on the flow, as the framework's documentation starts and resumes one."""
     action, plan = job.action, session.plan
     persistence = RecordingPersistence(session, database(Path(job.folder)))
-    recorded = flow_class(session, persistence)
+    recorded = persist(persistence)(flow_class(session))
     try:
         if isinstance(action, Answering):
             session.answer = session.log.begin(
