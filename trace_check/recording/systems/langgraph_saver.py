@@ -206,7 +206,7 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
                 stored = super().put(config, checkpoint, metadata, new_versions)
             except (TypeError, ValueError) as error:
                 for operation, each in zip(operations, sealed, strict=False):
-                    self._refuse_commit(operation, each, error)
+                    self._refuse_commit(operation, each, parts, checkpoint["channel_values"][OUTCOMES], error)
                 raise
             if session.refused:
                 raise RecordingError(
@@ -236,13 +236,15 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
                     "gate_passed", thread=part.thread, gate=part.step.step, value=value, inferred=True
                 )
 
-    def _refuse_commit(self, operation: Operation, sealed: Sealed, error: Exception) -> None:
-        """The codec did not take an outcome of the unit."""
-        steps = self.session.work.steps
+    def _refuse_commit(
+        self, operation: Operation, sealed: Sealed, parts: Sequence[Part], state: Any, error: Exception
+    ) -> None:
+        """The codec did not take an outcome of the unit; the first that breaks the schema, if one does, is named."""
         wrong = [
-            step
-            for step in sealed.steps
-            if steps[step].kind == "pure" and not is_valid(sealed.outcomes[step])
+            part.step.step
+            for part in parts
+            if (part.thread, part.unit, part.step.kind) == (sealed.thread, sealed.unit, "pure")
+            and not is_valid(state.get(part.key))
         ]
         about = {"what": "outcome", "step": wrong[0]} if wrong else {"what": "commit", "unit": sealed.unit}
         operation.refuse(**about, error=type(error).__name__, thread=sealed.thread)
