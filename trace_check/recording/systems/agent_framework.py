@@ -40,6 +40,7 @@ class AgentFrameworkSystem(System):
     extra = "agent-framework"
     distribution = "agent-framework-core"
     key = "workflow name, executor and step"
+    modules = ("trace_check.recording.systems.agent_framework_run",)
     observes = (
         "loaded",
         "computed",

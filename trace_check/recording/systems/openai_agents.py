@@ -42,6 +42,7 @@ class OpenAIAgentsSystem(System):
     extra = "openai-agents"
     distribution = "openai-agents"
     key = "tool call id and step; a call that the model makes again has another id"
+    modules = ("trace_check.recording.systems.openai_agents_run",)
     kept_by = "application"
     reads_here = True
     observes = (
