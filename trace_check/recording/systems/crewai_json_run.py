@@ -106,7 +106,7 @@ class RecordingProvider(JsonProvider):
             session.log.begin("recorded", step=step, outcome=told(snapshot.outcomes[step])) for step in steps
         ]
         operations += [self._begin_commit(unit, snapshot) for unit in sealed]
-        path = super().checkpoint(data, location, parent_id=parent_id, branch=branch)
+        path: str = super().checkpoint(data, location, parent_id=parent_id, branch=branch)
         for operation in operations:
             operation.end()
         if session.asking in snapshot.answers:
@@ -209,13 +209,10 @@ def _restore(
     """A flow from a checkpoint, which is said to be loaded, and before that to be forked where it is not the newest."""
     action, log = job.action, session.log
     source = config.model_copy(update={"restore_from": chosen.path})
-    is_fork = isinstance(action, Forking)
-    line = snapshots
-    if is_fork or chosen is not snapshots[-1]:
-        line = line_to(snapshots, chosen)
+    line = snapshots if chosen is snapshots[-1] else line_to(snapshots, chosen)
     sealed = sealed_line(session.plan, line)
     forked = {"branch": log.branch, "checkpoint": sealed[-1].id if sealed else None, "index": len(sealed)}
-    if is_fork:
+    if isinstance(action, Forking):
         child = session.branches.fork(log.branch, chosen.id, action.child)
         operation = log.begin("forked", child=child, declared=True, **forked)
         flow = recorded.fork(source, branch=child)
@@ -223,7 +220,7 @@ def _restore(
         log.branch = child
         loading = log.begin("loaded")
     else:
-        if line is not snapshots:
+        if chosen is not snapshots[-1]:
             child = session.branches.fork(log.branch, chosen.id)
             log.emit("forked", child=child, declared=False, inferred=True, **forked)
             log.branch = child
@@ -235,7 +232,9 @@ def _restore(
             raise
     index = _completed(session.plan, flow, sealed)
     session.newest = sealed[index - 1].id if index else None
-    loading.end(checkpoint=session.newest, index=index, inferred=is_fork or index < len(sealed))
+    loading.end(
+        checkpoint=session.newest, index=index, inferred=isinstance(action, Forking) or index < len(sealed)
+    )
     session.probe.reach(points.LOADED)
     return flow
 

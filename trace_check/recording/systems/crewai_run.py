@@ -21,7 +21,7 @@ from crewai.flow.human_feedback import human_feedback
 from crewai.flow.persistence import persist
 from crewai.flow.persistence.sqlite import SQLiteFlowPersistence
 from crewai.memory.storage.factory import set_memory_storage_factory
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel, PrivateAttr, ValidationError
 
 from trace_check.recording import points
 from trace_check.recording.log import EventLog, Operation
@@ -118,6 +118,9 @@ class RecordingPersistence(SQLiteFlowPersistence):
         session = self._session
         operation = session.log.begin("loaded")
         found = super().load_state(flow_uuid)
+        if found is not None and (error := _rejection(found)):
+            operation.refuse("load", error=error, inferred=True)
+            return found
         operation.end(checkpoint=None, index=0, inferred=found is not None)
         session.probe.reach(points.LOADED)
         return found
@@ -170,7 +173,12 @@ class RecordingPersistence(SQLiteFlowPersistence):
         gate = session.plan.waiting[context.method_name]
         session.probe.reach(points.parking(gate))
         operation = session.log.begin("parked", gate=gate)
-        super().save_pending_feedback(flow_uuid, context, state_data)
+        try:
+            super().save_pending_feedback(flow_uuid, context, state_data)
+        except (TypeError, ValueError) as error:
+            # What cannot be encoded is refused before anything is written.
+            operation.refuse("outcome", error=type(error).__name__)
+            raise
         operation.end()
         session.probe.reach(points.parked(gate))
 
@@ -239,6 +247,15 @@ class RecordingPersistence(SQLiteFlowPersistence):
             "valid": all(step.kind == "gate" or is_valid(outcomes[step.step]) for step in unit.steps),
             "next": plan.next_unit(unit),
         }
+
+
+def _rejection(stored: Any) -> str | None:
+    """The error with which the flow will refuse a state that it has just read; None if it won't."""
+    try:
+        FlowContent.model_validate(stored)
+    except ValidationError as error:
+        return type(error).__name__
+    return None
 
 
 class Later:
