@@ -109,7 +109,7 @@ class Tables(NamedTuple):
     meta: I64
     e_slots: I32
     e_hash: I64
-    e_offset: I64
+    e_offset: I32
     e_length: I32
     e_scope: I32
     e_id: I32

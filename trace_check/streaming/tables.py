@@ -10,14 +10,21 @@ from trace_check.events import Header
 from trace_check.observations import HARNESS
 from trace_check.streaming import scanner as s
 from trace_check.streaming.compiling import Kernels
-from trace_check.streaming.lines import plain_bytes
+from trace_check.streaming.lines import Irregular, plain_bytes
 from trace_check.streaming.vocabulary import CLOSES, FIELDS, KINDS, REFUSALS, field_masks, kind_traits
 
 __all__ = ["Memory"]
 
-_SMALL = 1 << 12
+_SLOTS_AT_FIRST = 1 << 12
+_SMALL = 3 * _SLOTS_AT_FIRST // 4  # rows: a table is never fuller than that
+_MOST_TEXT = 1 << 30
+"""Bytes of names in all: places among them are kept in 32 bits."""
+
 _FULL = 0.5
 """How full a table may be when all that are as full are enlarged."""
+
+_FULLEST = 0.7
+"""The same for operations, whose table is large and holds nothing but hashes."""
 
 
 class Memory:
@@ -41,8 +48,8 @@ class Memory:
             "r_fields": np.zeros(_SMALL * s.R_WIDTH, np.int64),
             "r_name": np.zeros(_SMALL * s.SLAB, np.uint8),
             "r_checkpoint": np.zeros(_SMALL * s.SLAB, np.uint8),
-            "o_hash": np.zeros(_SMALL, np.int64),
-            "o_value": np.zeros(_SMALL, np.int32),
+            "o_hash": np.zeros(_SLOTS_AT_FIRST, np.int64),
+            "o_value": np.zeros(_SLOTS_AT_FIRST, np.int32),
             "arena": np.zeros(1 << 16, np.uint8),
             "tokens": np.zeros(1 << 14, np.int32),
             "s_kind": np.array([-1] + [_KINDS_OF_STEPS.index(step.kind) for step, _ in steps], np.int32),
@@ -60,7 +67,7 @@ class Memory:
             for name, kind in zip(names, kinds, strict=True):
                 arrays[name] = np.zeros(_SMALL, kind)
         for slots in ("e_slots", "l_slots", "n_slots"):
-            arrays[slots] = np.full(2 * _SMALL, -1, np.int32)
+            arrays[slots] = np.full(_SLOTS_AT_FIRST, -1, np.int32)
         self.tables = s.Tables(**arrays)
         meta = self.tables.meta
         meta[s.FREE] = -1
@@ -83,7 +90,11 @@ class Memory:
             self.grow()
 
     def grow(self) -> None:
-        """Enlarge every table that is half full."""
+        """Enlarge every table that is half full.
+
+        Raises:
+            Irregular: the names are too long to be kept.
+        """
         meta = self.tables.meta
         for counter, (names, _) in _GROUPS.items():
             if meta[counter] > _FULL * len(getattr(self.tables, names[0])):
@@ -91,12 +102,14 @@ class Memory:
                 if counter in _SLOTS:
                     self._rehash(counter)
         if meta[s.ARENA] > _FULL * len(self.tables.arena):
+            if len(self.tables.arena) >= _MOST_TEXT:
+                raise Irregular
             self._double("arena")
         if meta[s.TOKENS] > _FULL * len(self.tables.tokens):
             self._double("tokens")
         if meta[s.RECORDS] > _FULL * len(self.tables.r_fields) / s.R_WIDTH:
             self._double("r_fields", "r_name", "r_checkpoint")
-        if meta[s.OPERATIONS] > _FULL * len(self.tables.o_value):
+        if meta[s.OPERATIONS] > _FULLEST * len(self.tables.o_value):
             hashes, values = self.tables.o_hash, self.tables.o_value
             size = 2 * len(values)
             self.tables = self.tables._replace(
@@ -129,7 +142,7 @@ _KINDS_OF_STEPS = ("pure", "effect", "gate")
 _GROUPS: dict[int, tuple[tuple[str, ...], tuple[Any, ...]]] = {
     s.NAMES: (
         ("e_hash", "e_offset", "e_length", "e_scope", "e_id", "e_flag"),
-        (np.int64, np.int64, np.int32, np.int32, np.int32, np.uint8),
+        (np.int64, np.int32, np.int32, np.int32, np.int32, np.uint8),
     ),
     s.THREADS: (("t_node", "t_depth", "t_names", "t_operations"), (np.int32,) * 4),
     s.ACTORS: (("a_seq", "a_t", "a_thread", "a_number"), (np.int64, np.int64, np.int32, np.int32)),
