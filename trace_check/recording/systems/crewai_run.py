@@ -176,8 +176,8 @@ class RecordingPersistence(SQLiteFlowPersistence):
         try:
             super().save_pending_feedback(flow_uuid, context, state_data)
         except (TypeError, ValueError) as error:
-            # What cannot be encoded is refused before anything is written.
-            operation.refuse("outcome", error=type(error).__name__)
+            # What cannot be encoded is refused before anything is written: the gate is not parked.
+            session.log.emit("refused", what="outcome", error=type(error).__name__)
             raise
         operation.end()
         session.probe.reach(points.parked(gate))
