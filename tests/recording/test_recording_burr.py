@@ -12,7 +12,7 @@ from told import told
 
 from trace_check import check_file
 from trace_check.checker import Verdict
-from trace_check.events import ProgramStep, ProgramUnit, StoreRead
+from trace_check.events import StoreRead
 from trace_check.reader import Trace, read_trace
 from trace_check.recording import SCENARIOS, record
 from trace_check.recording.systems.burr import BurrSystem
@@ -143,15 +143,6 @@ def test_the_actions_of_a_program() -> None:
         ["publish"],
         [],
     ]
-
-
-def test_parts_of_a_unit_are_what_no_order_joins() -> None:
-    steps = [("d", ["b"]), ("a", []), ("b", []), ("c", ["a"])]
-    unit = ProgramUnit(
-        name="u", steps=[ProgramStep(step=s, kind="effect", after=after) for s, after in steps]
-    )
-    parts = BurrPlan([unit], asks_apart=False).parts("u")
-    assert sorted([step.step for step in part] for part in parts) == [["a", "c"], ["b", "d"]]
 
 
 @pytest.mark.parametrize(

@@ -44,18 +44,6 @@ def test_the_methods_of_a_program() -> None:
     assert [plan.next_unit(unit) for unit in plan.program] == [["both"], ["approve"], []]
 
 
-def test_a_step_does_not_see_what_an_earlier_run_left_of_later_steps() -> None:
-    plan = CrewAIPlan(LONGER)
-    outcomes = {"e1": "e1:x", "g": "yes", "e2": "e2:x", "e3": "e3:x"}
-    seen = {step.step: plan.before(step, unit, outcomes) for unit in LONGER for step in unit.steps}
-    assert seen == {
-        "e1": {},
-        "g": {"e1": "e1:x"},
-        "e2": {"e1": "e1:x", "g": "yes"},
-        "e3": {"e1": "e1:x", "g": "yes", "e2": "e2:x"},
-    }
-
-
 def test_each_run_from_the_first_method_on_seals_the_unit_again(tmp_path: Path) -> None:
     first = {"e1": "e1:x"}
     store(tmp_path, [("prepare", first), ("ask_approve", first), ("prepare", first)], ["ask_approve"])

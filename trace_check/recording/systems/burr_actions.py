@@ -13,6 +13,7 @@ from typing import Any
 from burr.core import Action, ApplicationContext
 
 from trace_check.events import ProgramStep
+from trace_check.recording.order import content_before
 from trace_check.recording.systems.burr_session import Session
 
 __all__ = ["Ask", "RunSteps"]
@@ -49,7 +50,7 @@ class RunSteps(Action):
         context = ApplicationContext.get()
         own: dict[str, Any] = {}
         for step in self._steps:
-            content = before | {name: own[name] for name in step.after if name in own}
+            content = content_before(self._session.plan.program, step.step, before | own)
             if step.kind == "gate":
                 if self._asked is None:
                     own[step.step] = work.passed(step.step, before[step.step])

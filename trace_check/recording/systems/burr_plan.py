@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from graphlib import TopologicalSorter
 
-from trace_check.events import ProgramStep, ProgramUnit
+from trace_check.events import ProgramUnit
 
 __all__ = ["ASKING", "BurrPlan"]
 
@@ -49,17 +48,3 @@ class BurrPlan:
         """The units that come next once an action is done: one or none."""
         following = self.following(action)
         return [] if following is None else [following.removeprefix(ASKING)]
-
-    def parts(self, unit: str) -> list[list[ProgramStep]]:
-        """A unit's steps in an order that it allows, split into parts with no order between them."""
-        steps = {step.step: step for step in self.units[unit].steps}
-        order = [
-            steps[name] for name in TopologicalSorter({n: s.after for n, s in steps.items()}).static_order()
-        ]
-        parts: list[list[ProgramStep]] = []
-        for step in order:
-            touched = [part for part in parts if any(other.step in step.after for other in part)]
-            joined = [other for part in touched for other in part]
-            parts = [part for part in parts if part not in touched]
-            parts.append([*joined, step])
-        return parts

@@ -19,6 +19,7 @@ from burr.core.persistence import SQLitePersister
 
 from trace_check.events import ProgramStep
 from trace_check.recording import points
+from trace_check.recording.order import parts
 from trace_check.recording.scenarios import Answering, Forking
 from trace_check.recording.system import Job
 from trace_check.recording.systems.burr_actions import Ask, RunSteps
@@ -240,14 +241,14 @@ def _action(session: Session, name: str) -> Any:
     asked = plan.waiting.get(name)
     if name.startswith(ASKING):
         return Ask(session, plan.units[name.removeprefix(ASKING)].steps, asked)
-    parts = plan.parts(name)
-    if len(parts) == 1:
-        return RunSteps(session, parts[0], asked)
+    found = parts(plan.units[name])
+    if len(found) == 1:
+        return RunSteps(session, found[0], asked)
     from trace_check.recording.systems.burr_parts import RunParts
 
-    return RunParts(session, parts)
+    return RunParts(session, found)
 
 
 def _part_named(plan: BurrPlan, name: str) -> list[ProgramStep]:
     """The part of some unit that begins with that step."""
-    return next(part for unit in plan.units for part in plan.parts(unit) if part[0].step == name)
+    return next(part for unit in plan.program for part in parts(unit) if part[0].step == name)

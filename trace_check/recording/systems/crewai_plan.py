@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from graphlib import TopologicalSorter
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from trace_check.events import ProgramStep, ProgramUnit
+from trace_check.recording.order import parts
 
 __all__ = ["ASKING", "CrewAIPlan"]
 
@@ -35,9 +35,9 @@ class CrewAIPlan:
             if gate is not None:
                 self.waiting[ASKING + unit.name] = gate
                 self.layers.append([ASKING + unit.name])
-            parts = _parts(unit)
-            layer = [unit.name if len(parts) == 1 else f"{unit.name}_{part[0].step}" for part in parts]
-            for method, part in zip(layer, parts, strict=True):
+            found = parts(unit)
+            layer = [unit.name if len(found) == 1 else f"{unit.name}_{part[0].step}" for part in found]
+            for method, part in zip(layer, found, strict=True):
                 self.methods[method] = part
                 self.units[method] = unit
             self.layers.append(layer)
@@ -54,14 +54,6 @@ class CrewAIPlan:
         """A unit's place in the program, from 0."""
         return [known.name for known in self.program].index(unit)
 
-    def before(self, step: ProgramStep, unit: ProgramUnit, outcomes: Mapping[str, Any]) -> dict[str, Any]:
-        """What a step is a function of: the outcomes of the units before its own, and of the steps that it waits for.
-
-        A flow that runs again from its first method on has the outcomes of later steps in its state as well.
-        """
-        names = {known.step for other in self.program[: self.index(unit.name)] for known in other.steps}
-        return {name: outcome for name, outcome in outcomes.items() if name in names or name in step.after}
-
     def parts(self, unit: str) -> set[str]:
         """The methods that run a unit's steps: it is sealed when the state was stored after each of them."""
         return {method for method, of in self.units.items() if of.name == unit}
@@ -69,15 +61,3 @@ class CrewAIPlan:
     def next_unit(self, unit: ProgramUnit) -> list[str]:
         """The units after one: one or none."""
         return [after.name for after in self.program[self.index(unit.name) + 1 :][:1]]
-
-
-def _parts(unit: ProgramUnit) -> list[list[ProgramStep]]:
-    """A unit's steps in an order that it allows, split into parts with no order between them."""
-    steps = {step.step: step for step in unit.steps}
-    parts: list[list[ProgramStep]] = []
-    for name in TopologicalSorter({n: step.after for n, step in steps.items()}).static_order():
-        step = steps[name]
-        touched = [part for part in parts if any(other.step in step.after for other in part)]
-        parts = [part for part in parts if part not in touched]
-        parts.append([*(other for part in touched for other in part), step])
-    return parts

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,12 @@ class Session:
         self.answer: Operation | None = None
         self.newest: str | None = None  # the checkpoint that this process goes on from
 
-    def settle(self) -> None:
-        """Wait until what comes before a method is stored; here nothing is stored behind the flow's back."""
+    def settle(self, runs: Mapping[str, str]) -> None:
+        """Wait until what comes before a method is stored; here nothing is stored behind the flow's back.
+
+        Args:
+            runs: which process ran each method last.
+        """
 
     def end_answer(self, *, accepted: bool, inferred: bool = False) -> None:
         """End the answer's bracket, if it is open."""
@@ -283,7 +287,7 @@ def flow_class(session: Session) -> Any:
 
 def _asking(session: Session, name: str) -> Callable[..., Any]:
     def ask(self: Any) -> str:
-        session.settle()
+        session.settle(self.state.runs)
         return "go on?"
 
     ask.__name__ = ask.__qualname__ = name
@@ -292,7 +296,7 @@ def _asking(session: Session, name: str) -> Callable[..., Any]:
 
 def _running(session: Session, name: str) -> Callable[..., Any]:
     def run(self: Any, given: Any = None) -> str:
-        session.settle()
+        session.settle(self.state.runs)
         outcomes = self.state.outcomes
         for step in session.plan.methods[name]:
             # Not all of the state: where methods run again it has what they left there the first time.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pydantic_graph.persistence.file import FileStatePersistence
 from trace_check.events import ProgramUnit
 from trace_check.recording import points
 from trace_check.recording.log import EventLog, Operation
+from trace_check.recording.order import content_before, rounds
 from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Action, Answering, Start
 from trace_check.recording.system import Job
@@ -84,9 +86,8 @@ class RunUnit(BaseNode[State, Session, str]):
     async def run(self, ctx: GraphRunContext[State, Session]) -> BaseNode[State, Session, str] | End[str]:
         """Run; returns the node of the next unit."""
         session, outcomes = ctx.deps, ctx.state.outcomes
-        before = dict(outcomes)
-        for step in session.unit(self.unit).steps:
-            content = before | {name: outcomes[name] for name in step.after}
+        for step in chain(*rounds(session.unit(self.unit))):
+            content = content_before(session.program, step.step, outcomes)
             if step.kind == "gate":
                 outcomes[step.step] = session.work.passed(step.step, self.answer)
             elif step.kind == "effect":
