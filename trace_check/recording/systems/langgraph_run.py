@@ -126,10 +126,13 @@ def _node(session: Session, node: str) -> Any:
     """The code of a node: its parts one after another."""
     parts = session.plan.nodes[node]
     units = {part.unit for part in parts}
-    earlier = [points.committing(unit.name) for unit in session.plan.program if unit.name not in units]
+    before = [part for part in session.plan.parts.values() if part.unit not in units]
+    earlier = {points.committing(part.unit) for part in before} | {
+        points.recording(part.key) for part in before
+    }
 
     def run(state: _State) -> _State:
-        session.writes.wait([INPUT_STORED, *earlier])
+        session.writes.wait({INPUT_STORED, *earlier})
         own: dict[str, Any] = {}
         for part in parts:
             own[part.key] = _do(session, node, part, state[OUTCOMES], own)
