@@ -202,13 +202,9 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
             )
 
 
-def compare(result: Conformance, results: Path) -> None:
-    """Say where the first repetition of a recording differs from what is kept in a folder of results.
-
-    Raises:
-        TraceError: nothing is kept there.
-    """
-    kept = read_atlas(results / ATLAS).findings()
+def compare(result: Conformance, atlas: Atlas) -> None:
+    """Say where the first repetition of a recording differs from what is kept."""
+    kept = atlas.findings()
     for recording, found in result.findings.items():
         before = kept.get(found[0].key)
         if before is None:

@@ -54,7 +54,8 @@ def conform_command(
         findings_table,
         markdown,
     )
-    from resume_contract.conforming import check_stored, compare, conform, keep
+    from resume_contract.conforming import ATLAS, check_stored, compare, conform, keep
+    from trace_check.conformance.atlas import read_atlas
     from trace_check.recording.system import SYSTEMS
 
     for name in system or []:
@@ -65,6 +66,8 @@ def conform_command(
                 "--write keeps whole systems: leave --stored, --store and --scenario out"
             )
         require_folder(write)
+    # before an hour is spent: is there anything to compare with?
+    kept = None if write is not None or stored else read_atlas(results / ATLAS)
     with tempfile.TemporaryDirectory(prefix="conform-") as name, status_line("conformance") as report:
         if stored:
             result = check_stored(results, report)
@@ -79,8 +82,8 @@ def conform_command(
                 jobs=jobs or available_workers(),
                 report=report,
             )
-            if write is None:
-                compare(result, results)
+            if kept is not None:
+                compare(result, kept)
         if write is not None:
             atlas = keep(result, write, system or list(SYSTEMS))
             write_json(write / "conformance.json", atlas.to_json())
