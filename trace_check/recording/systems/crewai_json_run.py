@@ -9,6 +9,7 @@ Imported only where CrewAI is installed.
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from trace_check.recording.systems.crewai_json_store import (
     sealed_line,
 )
 from trace_check.recording.systems.crewai_plan import ASKING, CrewAIPlan
-from trace_check.recording.systems.crewai_run import RecordingPersistence, Session, flow_class
+from trace_check.recording.systems.crewai_run import FlowContent, RecordingPersistence, Session, flow_class
 from trace_check.recording.systems.crewai_store import database
 from trace_check.recording.systems.langgraph_branches import Branches
 from trace_check.recording.work import Work, is_valid, told
@@ -54,21 +55,45 @@ class CheckpointingSession(Session):
 
     def __init__(self, job: Job, plan: CrewAIPlan, log: EventLog, work: Work, probe: Probe) -> None:
         super().__init__(job, plan, log, work, probe)
+        self.content = _content(self)
         self.folder = Path(job.folder)
         self.branches = Branches(self.folder)
         self.lock = threading.Lock()
         self.seals = Seals(plan)
         self.stored: set[tuple[str, str]] = set()
-        # A checkpoint that is held back is not waited for.
-        self._waits = not any(points.committing(unit.name) in job.hold for unit in job.program)
+        self._held = [
+            plan.parts(unit.name) for unit in job.program if points.committing(unit.name) in job.hold
+        ]
         for snapshot in read_snapshots(self.folder):
             self.seals.of(snapshot)
             self.stored.update(snapshot.runs.items())
 
-    def settle(self) -> None:
-        """Wait until the checkpoints before are written: the framework leaves them to a pool of threads and goes on."""
-        if self._waits and not crewai_event_bus.flush(HOLD_SECONDS):
+    def settle(self, runs: Mapping[str, str]) -> None:
+        """Wait until the checkpoints before are written: the framework leaves them to a pool of threads and goes on.
+
+        One that this process is to hold back is not waited for.
+        """
+        own = {method for method, by in runs.items() if by == self.log.actor}
+        if any(held <= own for held in self._held):
+            return
+        if not crewai_event_bus.flush(HOLD_SECONDS):
             raise RecordingError("a checkpoint was not written in time", "record again")
+
+
+def _content(session: CheckpointingSession) -> type[FlowContent]:
+    """The flow's state, which is copied for each event that the framework is about to send.
+
+    A checkpoint is dumped by another thread from what the flow holds by then, its events included; where one more comes
+    in between, the dump fails and the checkpoint is left out. So the copy waits until nothing is being dumped.
+    """
+
+    class Content(FlowContent):
+        def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Any:
+            if threading.current_thread() is threading.main_thread():
+                session.settle(self.runs)
+            return super().model_copy(update=update, deep=deep)
+
+    return Content
 
 
 class RecordingProvider(JsonProvider):

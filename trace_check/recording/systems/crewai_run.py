@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from trace_check.recording.systems.crewai_plan import ASKING, CrewAIPlan
 from trace_check.recording.systems.crewai_store import checkpoint_name, checkpoints, database, was_asked
 from trace_check.recording.work import Work, is_valid, told
 
-__all__ = ["RecordingPersistence", "Session", "act", "flow_class"]
+__all__ = ["FlowContent", "RecordingPersistence", "Session", "act", "flow_class"]
 
 
 class NoMemory:
@@ -91,15 +91,9 @@ class Session:
         self.thread = job.thread
         self.asking = plan.asking(job.action.gate) if isinstance(job.action, Answering) else ""
         self.sealing = Sealing(plan)
+        self.content = FlowContent
         self.answer: Operation | None = None
         self.newest: str | None = None  # the checkpoint that this process goes on from
-
-    def settle(self, runs: Mapping[str, str]) -> None:
-        """Wait until what comes before a method is stored; here nothing is stored behind the flow's back.
-
-        Args:
-            runs: which process ran each method last.
-        """
 
     def end_answer(self, *, accepted: bool, inferred: bool = False) -> None:
         """End the answer's bracket, if it is open."""
@@ -276,18 +270,17 @@ def flow_class(session: Session) -> Any:
     before: list[str] = []
     for layer in session.plan.layers:
         for name in layer:
-            method = _asking(session, name) if name in session.plan.waiting else _running(session, name)
+            method = _asking(name) if name in session.plan.waiting else _running(session, name)
             if name in session.plan.waiting:
                 method = human_feedback(message="go on?", provider=Later())(method)
             condition: Any = and_(*before) if len(before) > 1 else before[0] if before else None
             body[name] = start()(method) if condition is None else listen(condition)(method)
         before = layer
-    return type("RecordedFlow", (Flow[FlowContent],), body)
+    return type("RecordedFlow", (Flow[session.content],), body)
 
 
-def _asking(session: Session, name: str) -> Callable[..., Any]:
+def _asking(name: str) -> Callable[..., Any]:
     def ask(self: Any) -> str:
-        session.settle(self.state.runs)
         return "go on?"
 
     ask.__name__ = ask.__qualname__ = name
@@ -296,7 +289,6 @@ def _asking(session: Session, name: str) -> Callable[..., Any]:
 
 def _running(session: Session, name: str) -> Callable[..., Any]:
     def run(self: Any, given: Any = None) -> str:
-        session.settle(self.state.runs)
         outcomes = self.state.outcomes
         for step in session.plan.methods[name]:
             # Not all of the state: where methods run again it has what they left there the first time.
