@@ -1,0 +1,26 @@
+"""The bench of traces times the real command, and its rows say what the logs were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from resume_contract.bench_traces import bench_traces
+
+
+def test_its_rows_and_what_misses_a_target() -> None:
+    told: list[str] = []
+    found = bench_traces([10_000], runs=1, on_run=told.append)
+    verdicts = {name: row.verdict for name, row in found.rows.items()}
+    assert verdicts == {
+        "small": "violates",
+        "mixed 10000": "violates",
+        "conforming 10000": "conforms",
+        "short 10000": "conforms",
+    }
+    assert told == ["small", "mixed", "conforming 10,000", "short 10,000"]
+    assert found.rows["conforming 10000"].events == 81 * found.rows["conforming 10000"].threads
+    assert all(row.cpu_seconds > 0.1 and row.peak_megabytes > 20 for row in found.rows.values())
+    fast = {name: replace(row, cpu_seconds=0.01, peak_megabytes=100.0) for name, row in found.rows.items()}
+    assert replace(found, rows=fast).missed == ()
+    heavy = fast | {"mixed 10000": replace(fast["mixed 10000"], cpu_seconds=1.0, peak_megabytes=501.0)}
+    assert [line.partition(":")[0] for line in replace(found, rows=heavy).missed] == ["mixed 10000"] * 2
