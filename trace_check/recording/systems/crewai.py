@@ -1,11 +1,12 @@
-"""CrewAI flows with `@persist` on SQLite and `@human_feedback`.
+"""CrewAI flows with `@human_feedback`, kept by `@persist` on SQLite or by automatic checkpoints in JSON files.
 
 A unit is one method (one for each part that has no order with the others), after which the state is stored: that
 seals it. A unit with a gate is two methods: one that asks, whose provider pauses the flow, and one that listens to it and
 has the answer; the second seals it. `recorded` is shown only where a unit has several methods.
 
-`kickoff(inputs={"id": …})` loads the newest state and then runs every method from the first on: that is a load at
-index 0, which is inferred, as the call itself reads the newest row.
+With `@persist`, `kickoff(inputs={"id": …})` loads the newest state and then runs every method from the first on: that is
+a load at index 0, which is inferred, as the call itself reads the newest row. With checkpoints, the methods that the
+restored flow takes for finished are not run: the index is that of the units behind which it goes on.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from trace_check.recording.sink import Sink
 from trace_check.recording.system import BranchRead, Job, System
 from trace_check.recording.systems.crewai_json_store import checkpoints_folder, read_branches
 from trace_check.recording.systems.crewai_plan import CrewAIPlan
+from trace_check.recording.systems.crewai_scenarios import of_checkpoints
 from trace_check.recording.systems.crewai_store import read_branch
-from trace_check.recording.systems.langgraph_scenarios import in_flight
 from trace_check.recording.tearing import cut_newest_file
 from trace_check.recording.work import Work
 
@@ -112,7 +113,5 @@ class CrewAISystem(System):
         }
 
     def scenarios(self) -> Mapping[str, Scenario]:
-        """The usual ones, and a checkpoint that is not written yet; see :meth:`System.scenarios`."""
-        name = "kill-with-checkpoint-in-flight"
-        own = {name: in_flight("async")[name]} if self.store == "json" else {}
-        return {**super().scenarios(), **own}
+        """The usual ones, and those of checkpoints; see :meth:`System.scenarios`."""
+        return {**super().scenarios(), **(of_checkpoints() if self.store == "json" else {})}
