@@ -83,8 +83,8 @@ class CheckpointingSession(Session):
 def _content(session: CheckpointingSession) -> type[FlowContent]:
     """The flow's state, which is copied for each event that the framework is about to send.
 
-    A checkpoint is dumped by another thread from what the flow holds by then, its events included; where one more comes
-    in between, the dump fails and the checkpoint is left out. So the copy waits until nothing is being dumped.
+    A checkpoint is dumped by another thread from what the flow holds by then, its events included; if one more comes in
+    between, the serializer panics and there is no checkpoint. So the copy waits until nothing is being dumped.
     """
 
     class Content(FlowContent):
