@@ -14,19 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from resume_contract.errors import CHECKED, DIFFERS, ResumeContractError
-from resume_contract.places import ROOT
+from trace_check.streaming.generate import MODELS, write_log
 
 __all__ = ["TARGETS", "Measured", "TraceBench", "bench_traces"]
 
-RECORDED = ROOT / "results" / "traces"
-SHORT = ("langgraph-1.2.9/park-and-resume.jsonl",)
-CONFORMING = ("reference-1/races-crashes-and-a-fork.jsonl",)
-SMALL = "langgraph-1.2.9/kill-after-effect.jsonl"
+SHORT = ("park-and-resume.jsonl",)
+CONFORMING = ("races-crashes-and-a-fork.jsonl",)
+SMALL = "kill-after-effect.jsonl"
 MIXED = (
     *SHORT,
     SMALL,
-    "langgraph-1.2.9/race-two-resumers.jsonl",
-    "langgraph-1.2.9/second-answer-at-old-checkpoint.jsonl",
+    "race-two-resumers.jsonl",
+    "second-answer-at-old-checkpoint.jsonl",
 )
 
 TARGETS = {"conforming": 400_000.0, "mixed": 50_000.0}
@@ -135,7 +134,6 @@ def bench_traces(
     """
     from trace_check.reader import read_trace
     from trace_check.streaming.compiling import kernels
-    from trace_check.streaming.generate import write_log
 
     say = on_run or (lambda _: None)
     kernels()
@@ -144,16 +142,14 @@ def bench_traces(
         log = Path(folder) / "log.jsonl"
 
         def large(names: Sequence[str], size: int) -> Measured:
-            models = [read_trace(RECORDED / name) for name in names]
+            models = [read_trace(MODELS / name) for name in names]
             threads = max(1, size * len(models) // sum(len(model.events) for model in models))
             return _measured(log, write_log(log, models, threads), threads)
 
-        write_log(log, [read_trace(RECORDED / SHORT[0])], 2_000)
+        write_log(log, [read_trace(MODELS / SHORT[0])], 2_000)
         _measured(log, 1, 1)  # compiles
         say("small")
-        small = [
-            _measured(RECORDED / SMALL, len(read_trace(RECORDED / SMALL).events), 1) for _ in range(runs)
-        ]
+        small = [_measured(MODELS / SMALL, len(read_trace(MODELS / SMALL).events), 1) for _ in range(runs)]
         middle = statistics.median(row.cpu_seconds for row in small)
         rows["small"] = next(row for row in small if row.cpu_seconds >= middle)
         say("mixed")

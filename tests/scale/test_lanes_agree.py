@@ -16,9 +16,15 @@ from logs import Json, random_log, renumbered, written
 from trace_check.checker import Verdict, check_file
 from trace_check.streaming import checking
 from trace_check.streaming.checking import check_stream
+from trace_check.streaming.generate import MODELS
 
 TRACES = Path(__file__).parents[2] / "results" / "traces"
-STORED = sorted(path for path in TRACES.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+STORED = sorted(
+    path
+    for folder in (TRACES, MODELS)
+    for path in folder.rglob("*")
+    if path.name.endswith((".jsonl", ".jsonl.gz"))
+)
 
 
 def compared(path: Path, allow_torn: bool = False, budget: int = 20_000) -> Verdict:

@@ -12,13 +12,12 @@ from trace_check.checker import check_file
 from trace_check.reader import read_trace
 from trace_check.streaming import checking, many
 from trace_check.streaming.checking import LISTED, MOST_EVENTS, check_stream
-from trace_check.streaming.generate import write_log
+from trace_check.streaming.generate import MODELS, write_log
 from trace_check.streaming.many import check_any, check_files
 
-RECORDED = Path(__file__).parents[2] / "results" / "traces" / "langgraph-1.2.9"
-CONFORMING = RECORDED / "park-and-resume.jsonl"
-VIOLATING = RECORDED / "kill-after-effect.jsonl"
-SECOND = RECORDED / "second-answer-at-old-checkpoint.jsonl"
+CONFORMING = MODELS / "park-and-resume.jsonl"
+VIOLATING = MODELS / "kill-after-effect.jsonl"
+SECOND = MODELS / "second-answer-at-old-checkpoint.jsonl"
 
 
 @pytest.fixture

@@ -19,7 +19,10 @@ from trace_check.events import ROOT_BRANCH, Header, encode_line
 from trace_check.observations import HARNESS
 from trace_check.reader import Trace
 
-__all__ = ["lines", "write_log"]
+__all__ = ["MODELS", "lines", "write_log"]
+
+MODELS = Path(__file__).parent / "models"
+"""Recorded traces of one thread, four of LangGraph and one of the reference, which stay as they are for measurements."""
 
 _OWN = frozenset(
     {
