@@ -28,6 +28,7 @@ are its two halves; `record` (in `trace_check.recording`) makes traces. The modu
 `exercise`      which clauses the events put to a test
 `stuck`         the first event that no faultless state explains, and the states before it
 `checker`       the `Verdict`
+`streaming`     the same for logs of millions of events (a package)
 `candidates`    these states in words
 `baseline`      which violations are known
 `shrinking`     the shortest trace with the same verdict
