@@ -109,25 +109,27 @@ def conform(
     """
     recordings, omitted = plan(systems, stores, scenarios)
     result = Conformance(omitted=omitted, traces=folder)
-    there = _with_environment(dict.fromkeys(r.system for r in recordings), result, report)
-    recordings = [recording for recording in recordings if recording.system in there]
+    there = _with_environment(dict.fromkeys((r.system, r.store) for r in recordings), result, report)
+    recordings = [recording for recording in recordings if (recording.system, recording.store) in there]
     _record(recordings, folder, repeat, jobs, result, report)
     if races:
-        wanted = [cell for cell in cells(there) if not stores or cell.store in stores]
+        wanted = [cell for cell in cells(systems) if (cell.system, cell.store) in there]
         _race(wanted, folder, result, report)
     return result
 
 
-def _with_environment(systems: Iterable[str], result: Conformance, report: Report) -> list[str]:
-    """The systems that can be had here."""
-    there = []
-    for system in systems:
-        report(f"the environment of {system}")
+def _with_environment(
+    wanted: Iterable[tuple[str, str]], result: Conformance, report: Report
+) -> set[tuple[str, str]]:
+    """The systems, each with a store, that can be had here."""
+    there = set()
+    for system, store in wanted:
+        report(f"the environment of {system} {store}")
         try:
-            require_environment(system)
-            there.append(system)
+            require_environment(system, store)
+            there.add((system, store))
         except RecordingError as error:
-            result.not_recorded.append(_missing(error, system))
+            result.not_recorded.append(_missing(error, system, store))
     return there
 
 

@@ -123,6 +123,10 @@ Open(b, g) == Running(b) /\ gate[b][g].status = "parked"
 (* Runners of one process are alike: of those that do nothing, one will do. *)
 Foremost(r) == ~Busy(r) /\ \A q \in Others(r) : Busy(q) \/ r < q
 
+(* Does the process of r, which stands at a gate, hold its claim already?   *)
+Ours(r) == \E q \in Others(r) :
+  In(q, run[r].branch) /\ run[q].unit = run[r].unit /\ run[q].epoch # 0 /\ run[q].epoch = GateOf(r).epoch
+
 -----------------------------------------------------------------------------
 (* What each event stands for.  r is the runner that did it.                *)
 
@@ -190,7 +194,7 @@ ShowsAnswer(o) ==
 ShowsPassed(o, r) ==
   /\ At(r, o.branch, o.step) /\ NoCode
   /\ \/ /\ \/ Plain /\ Claim(r)
-           \/ Plain /\ TakeOver(r)
+           \/ Plain /\ ~Ours(r) /\ TakeOver(r)
            \/ By("check_then_claim") /\ ClaimWriting(r)
         /\ o.out # None => run'[r].out = o.out
      \/ /\ By("check_then_claim") /\ ClaimChecking(r)     \* the code saw what was read
@@ -298,7 +302,7 @@ UnseenAtCommit(r) ==
 UnseenAtGate(r) ==
   /\ NoCode
   /\ \/ ~Promised("parked") /\ Plain /\ Park(r)
-     \/ ~Promised("gate_passed") /\ Plain /\ (Claim(r) \/ TakeOver(r))
+     \/ ~Promised("gate_passed") /\ Plain /\ (Claim(r) \/ (~Ours(r) /\ TakeOver(r)))
      \/ ~Promised("refused") /\ Plain /\ Refuse(r)
      \/ By("check_then_claim") /\ (ClaimChecking(r) \/ ClaimWriting(r))
      \/ By("fork_inherits_answer") /\ ParkInheriting(r)
@@ -325,8 +329,16 @@ UnseenWrite(r) ==
 
 (* A crew moves together.  Another one of it comes to what is open in the   *)
 (* unit where one is, with the claim of the process if it takes one; and    *)
-(* who has nothing in hand leaves.  Only in the claim is this more than the *)
-(* reference's own Load and Crash.                                          *)
+(* who has nothing in hand leaves, or goes on where another one of it has   *)
+(* recorded the step.  Only in the claim is this more than the reference's  *)
+(* own Load, Crash and Memo; a process does not take over what it holds.    *)
+(* Nobody need come to a step of which nothing more is to be shown, and     *)
+(* nobody need leave one that waits for him.                                *)
+Expected(r, x) ==
+  \/ \E a \in Actors : r \in Crew[a] /\ \E i \in Mine[a] : ~Done(i) /\ Trace[i].at = x
+  \/ CASE Kind[x] = "pure" -> ~PromisedOf("computed", x) \/ ~PromisedOf("recorded", x)
+       [] Kind[x] = "effect" -> ~Promised("effect_fired") \/ ~PromisedOf("recorded", x)
+       [] Kind[x] = "gate" -> ~Promised("gate_passed") \/ ~Promised("parked")
 Joins(r) ==
   /\ Foremost(r) /\ NoCode
   /\ \E q \in Others(r) :
@@ -334,6 +346,7 @@ Joins(r) ==
        /\ Busy(q) /\ Running(b)
        /\ \/ /\ Plain
              /\ \E e \in {0, run[q].epoch} : \E x \in Available(ledger[b], b, u, e) :
+                  /\ Expected(r, x)
                   /\ \A p \in Others(r) : ~At(p, b, x)
                   /\ Kind[x] = "gate" => \A p \in Others(r) : In(p, b) => run[p].epoch = 0
                   /\ run' = [run EXCEPT ![r] = Arrive(b, u, run[q].base, x, e)]
@@ -344,8 +357,19 @@ Joins(r) ==
              /\ \A p \in Others(r) : ~At(p, b, run'[r].step)
 Leaves(r) ==
   /\ run[r].phase = "ready" /\ Others(r) # {}
-  /\ (\E q \in Others(r) : Busy(q)) \/ Has(run[r].branch, run[r].unit)
+  /\ LET b == run[r].branch x == run[r].step IN
+     IF Has(b, run[r].unit) THEN TRUE
+     ELSE IF \A q \in Others(r) : ~Busy(q) THEN FALSE
+     ELSE IF run[r].epoch # 0 /\ EpochCurrent(r)            \* a claim is kept until the process loads anew
+          THEN \E i \in Next1 : Trace[i].kind = "loaded" /\ r \in Crew[Trace[i].actor]
+     ELSE IF x = AtCommit THEN TRUE
+     ELSE IF Kind[x] = "gate" \/ ledger[b][x].out # None THEN TRUE ELSE ~Expected(r, x)
   /\ NoCode /\ Plain /\ Crash(r)
+GoesOn(r) ==
+  /\ run[r].phase = "ready" /\ run[r].step # AtCommit /\ Others(r) # {}
+  /\ \E a \in Actors : r \in Crew[a] /\ \E i \in Mine[a] :
+       Done(i) /\ Trace[i].kind = "recorded" /\ Trace[i].at = run[r].step /\ Trace[i].branch = run[r].branch
+  /\ NoCode /\ Plain /\ Memo(r)
 Dying(a) ==
   /\ Cardinality(Crew[a]) > 1 /\ Death[a] \in Next1
   /\ \E r \in Crew[a] : Busy(r) /\ (\E q \in Others(r) : Busy(q)) /\ NoCode /\ Plain /\ Crash(r)
@@ -356,6 +380,7 @@ UnseenOf(r) ==
           /\ \E b \in Branches : Load(r, b)
        \/ Joins(r)
   ELSE \/ Leaves(r)
+       \/ GoesOn(r)
        \/ UnseenAtCommit(r)
        \/ /\ run[r].step # AtCommit
           /\ \/ Kind[run[r].step] = "gate" /\ UnseenAtGate(r)

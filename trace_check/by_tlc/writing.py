@@ -151,6 +151,7 @@ def _record(thread: Thread, actors: Sequence[str], ordered: Sequence[Observation
             "branch": thread.branches[event.branch],
             "pending": observation.pending,
             "beside": beside,
+            "at": fields.get("step", _NONE),
             **fields,
         }
     )

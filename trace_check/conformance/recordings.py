@@ -18,13 +18,13 @@ __all__ = ["each_done", "make_recording", "require_environment"]
 T = TypeVar("T")
 
 
-def require_environment(system: str) -> None:
-    """Make a system's environment if it has none.
+def require_environment(system: str, store: str) -> None:
+    """Make the environment of a system with a store if there is none.
 
     Raises:
         RecordingError: it can't be made here.
     """
-    extra = load_system(system).extra
+    extra = load_system(system, store).extra
     if extra is not None:
         environment_python(extra)
 
