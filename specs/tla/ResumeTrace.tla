@@ -327,44 +327,75 @@ UnseenWrite(r) ==
            \/ ~PromisedOf("recorded", run[r].step) /\ By("invalid_persisted") /\ RecordInvalid(r)
            \/ ~Promised("refused") /\ Plain /\ (Stale(r) \/ Reject(r))
 
-(* A crew moves together.  Another one of it comes to what is open in the   *)
-(* unit where one is, with the claim of the process if it takes one; and    *)
-(* who has nothing in hand leaves, or goes on where another one of it has   *)
-(* recorded the step.  Only in the claim is this more than the reference's  *)
-(* own Load, Crash and Memo; a process does not take over what it holds.    *)
-(* Nobody need come to a step of which nothing more is to be shown, and     *)
-(* nobody need leave one that waits for him.                                *)
+(* A crew has one runner at a step, moves together, and holds one claim.    *)
+(* Another one of it comes to what is open in the unit where it is, with    *)
+(* the claim of the process if it takes one; who has nothing in hand leaves *)
+(* where he is one too many, and where another one has recorded the step he *)
+(* goes on.  Only in the claim is this more than the reference's own Load,  *)
+(* Crash and Memo.                                                          *)
+
+(* Is q in a later unit than r?                                             *)
+Ahead(q, r) == In(q, run[r].branch) /\ run[q].unit > run[r].unit /\ run[q].base >= run[r].base
+Beside(q, r) == In(q, run[r].branch) /\ run[q].unit = run[r].unit
+IsGate(x) == x # AtCommit /\ x \in Gates
+
+(* One too many: another one stands there, or has the claim, or is ahead.   *)
+Spare(r) ==
+  IF run[r].phase # "ready" THEN FALSE
+  ELSE \E q \in Others(r) :
+    \/ Ahead(q, r)
+    \/ /\ Beside(q, r) /\ run[r].epoch = 0
+       /\ \/ IsGate(run[r].step) /\ run[q].epoch # 0
+          \/ run[q].step = run[r].step /\ (q < r \/ run[q].phase # "ready" \/ run[q].epoch # 0)
+
+(* Is anything still to be shown of r's process at step x, or need it not?  *)
 Expected(r, x) ==
   \/ \E a \in Actors : r \in Crew[a] /\ \E i \in Mine[a] : ~Done(i) /\ Trace[i].at = x
   \/ CASE Kind[x] = "pure" -> ~PromisedOf("computed", x) \/ ~PromisedOf("recorded", x)
        [] Kind[x] = "effect" -> ~Promised("effect_fired") \/ ~PromisedOf("recorded", x)
        [] Kind[x] = "gate" -> ~Promised("gate_passed") \/ ~Promised("parked")
+
+(* Where r, who does nothing, is wanted by q of its process: <<step, epoch>>. *)
+Wanted(r, q) ==
+  LET b == run[q].branch u == run[q].unit
+      claim == run[q].epoch
+      free(x) == Expected(r, x) /\ \A p \in Others(r) : ~(At(p, b, x) \/ Ahead(p, q))
+      sole == \A p \in Others(r) : Beside(p, q) => run[p].epoch = 0 IN
+  IF ~(Busy(q) /\ Running(b)) THEN {}
+  ELSE LET at0 == {x \in Available(ledger[b], b, u, 0) : free(x) /\ (IsGate(x) => sole)}
+           at1 == IF claim = 0 THEN {} ELSE {x \in Available(ledger[b], b, u, claim) : free(x)} IN
+       {<<x, 0>> : x \in at0} \cup {<<x, claim>> : x \in at1 \ at0}
 Joins(r) ==
-  /\ Foremost(r) /\ NoCode
+  /\ Foremost(r) /\ NoCode /\ Plain
   /\ \E q \in Others(r) :
-       LET b == run[q].branch u == run[q].unit IN
-       /\ Busy(q) /\ Running(b)
-       /\ \/ /\ Plain
-             /\ \E e \in {0, run[q].epoch} : \E x \in Available(ledger[b], b, u, e) :
-                  /\ Expected(r, x)
-                  /\ \A p \in Others(r) : ~At(p, b, x)
-                  /\ Kind[x] = "gate" => \A p \in Others(r) : In(p, b) => run[p].epoch = 0
-                  /\ run' = [run EXCEPT ![r] = Arrive(b, u, run[q].base, x, e)]
-             /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed>>
-          \/ /\ "ledger_ignored" \in used /\ Plain
-             /\ UnitAfter(b, Len(ckpt[b])) = u
-             /\ LoadIgnoringLedger(r, b)
-             /\ \A p \in Others(r) : ~At(p, b, run'[r].step)
+       \/ /\ \E w \in Wanted(r, q) :
+               run' = [run EXCEPT ![r] = Arrive(run[q].branch, run[q].unit, run[q].base, w[1], w[2])]
+          /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed>>
+       \/ /\ Busy(q) /\ "ledger_ignored" \in used
+          /\ UnitAfter(run[q].branch, Len(ckpt[run[q].branch])) = run[q].unit
+          /\ LoadIgnoringLedger(r, run[q].branch)
+          /\ \A p \in Others(r) : ~At(p, run[q].branch, run'[r].step)
 Leaves(r) ==
   /\ run[r].phase = "ready" /\ Others(r) # {}
-  /\ LET b == run[r].branch x == run[r].step IN
-     IF Has(b, run[r].unit) THEN TRUE
+  /\ LET b == run[r].branch x == run[r].step
+         again == \E i \in Next1 : Trace[i].kind = "loaded" /\ r \in Crew[Trace[i].actor] IN
+     IF again \/ Has(b, run[r].unit) THEN TRUE
      ELSE IF \A q \in Others(r) : ~Busy(q) THEN FALSE
-     ELSE IF run[r].epoch # 0 /\ EpochCurrent(r)            \* a claim is kept until the process loads anew
-          THEN \E i \in Next1 : Trace[i].kind = "loaded" /\ r \in Crew[Trace[i].actor]
+     ELSE IF run[r].epoch # 0 THEN ~EpochCurrent(r)        \* a claim is kept
      ELSE IF x = AtCommit THEN TRUE
-     ELSE IF Kind[x] = "gate" \/ ledger[b][x].out # None THEN TRUE ELSE ~Expected(r, x)
+     ELSE IF IsGate(x) \/ ledger[b][x].out # None THEN TRUE ELSE ~Expected(r, x)
   /\ NoCode /\ Plain /\ Crash(r)
+
+(* What a crew does at once: otherwise each order of it would be looked at. *)
+Several(a) == Cardinality(Crew[a]) > 1
+ToLeave == {r \in Runners : Others(r) # {} /\ Spare(r)}
+Eager(r) == Others(r) # {} /\ Foremost(r) /\ ~\E a \in Actors : r \in Crew[a] /\ Death[a] \in Next1
+ToJoin == {r \in Runners : Eager(r) /\ \E q \in Others(r) : Wanted(r, q) # {}}
+Settles ==
+  /\ UNCHANGED <<first, ahead, broken>>
+  /\ IF ToLeave # {}
+     THEN NoCode /\ Plain /\ Crash(CHOOSE r \in ToLeave : \A q \in ToLeave : r <= q)
+     ELSE Joins(CHOOSE r \in ToJoin : \A q \in ToJoin : r <= q)
 GoesOn(r) ==
   /\ run[r].phase = "ready" /\ run[r].step # AtCommit /\ Others(r) # {}
   /\ \E a \in Actors : r \in Crew[a] /\ \E i \in Mine[a] :
@@ -435,6 +466,7 @@ TraceNext ==
      IF so # {}
      THEN /\ Mark(CHOOSE i \in so : \A j \in so : i <= j)
           /\ NoCode /\ UNCHANGED <<vars, used, broken>>
+     ELSE IF ToLeave # {} \/ ToJoin # {} THEN Settles
      ELSE \/ \E i \in Next1 :
                /\ Shows(Trace[i])
                /\ Mark(i)
