@@ -75,9 +75,8 @@ FIELD_COUNT = 64  # places for fields in each of the four parts of `at`
 # --- a record of an operation that is open ---
 
 R_ACTOR, R_THREAD, R_BRANCH, R_KIND, R_ABOUT, R_OTHER, R_NUMBER = range(7)
-R_LENGTH, R_OFFSET, R_CK, R_CK_LENGTH, R_CK_OFFSET, R_NEXT, R_WIDTH = range(7, 14)
+R_LENGTH, R_OFFSET, R_CK, R_CK_LENGTH, R_CK_OFFSET, R_NEXT, R_HASH, R_WIDTH = range(7, 15)
 SLAB = 64  # bytes of a name that are kept in the record; longer ones go to the arena
-CLOSED, OPENED = 1, 2  # in a slot of operations: 0 empty, OPENED + record
 
 BRANCH_KNOWN, BRANCH_MADE = 1, 2
 
@@ -94,7 +93,8 @@ class Tables(NamedTuple):
         e_slots, e_hash, e_offset, e_length, e_scope, e_id, e_flag, arena: names: a hash table into the others.
         t_node, t_depth, t_names, t_operations: for each thread where it is, its lines, its names and operations so far.
         a_seq, a_t, a_thread, a_number: for each actor its last line, its first thread and its number there.
-        o_hash, o_value: operations, as a hash table.
+        o_slots: operations, as a hash table: 0 is empty, an even number the hash of one that has ended, an odd one is
+            twice the record of one that is open, plus one.
         r_fields, r_name, r_checkpoint: of those that are open, what their end has to agree with.
         l_slots, l_hash, l_offset, l_length, tokens: letters, as a hash table into the others.
         n_slots, n_parent, n_letter: nodes, as a hash table into the others.
@@ -108,7 +108,7 @@ class Tables(NamedTuple):
 
     meta: I64
     e_slots: I32
-    e_hash: I64
+    e_hash: I32
     e_offset: I32
     e_length: I32
     e_scope: I32
@@ -123,8 +123,7 @@ class Tables(NamedTuple):
     a_t: I64
     a_thread: I32
     a_number: I32
-    o_hash: I64
-    o_value: I32
+    o_slots: I64
     r_fields: I64
     r_name: U8
     r_checkpoint: U8
@@ -165,7 +164,7 @@ def same(T: Any, offset: int, buf: Any, start: int, length: int) -> bool:
 
 def find(T: Any, buf: Any, start: int, stop: int, h: int, scope: int) -> int:
     """The entry of a name, or -1."""
-    h = mixed(h + scope * PRIME)
+    h = (mixed(h + scope * PRIME) >> 33) & 0x7FFFFFFF
     mask = T.e_slots.shape[0] - 1
     i = h & mask
     while True:
@@ -180,7 +179,7 @@ def find(T: Any, buf: Any, start: int, stop: int, h: int, scope: int) -> int:
 
 def insert(T: Any, buf: Any, start: int, stop: int, h: int, scope: int, number: int) -> int:
     """A new entry for a name; -1: there is no room."""
-    h = mixed(h + scope * PRIME)
+    h = (mixed(h + scope * PRIME) >> 33) & 0x7FFFFFFF
     j = T.meta[NAMES]
     length = stop - start
     offset = T.meta[ARENA]
@@ -235,16 +234,20 @@ def rehash_nodes(T: Any) -> None:
         T.n_slots[i] = j
 
 
-def rehash_operations(T: Any, hashes: Any, values: Any) -> None:
+def operation_hash(T: Any, slot: int) -> int:
+    """The hash of the operation in a slot."""
+    return T.r_fields[(slot >> 1) * R_WIDTH + R_HASH] if slot & 1 else slot
+
+
+def rehash_operations(T: Any, smaller: Any) -> None:
     """Move the operations of a smaller table here."""
-    mask = T.o_value.shape[0] - 1
-    for j in range(values.shape[0]):
-        if values[j] != 0:
-            i = hashes[j] & mask
-            while T.o_value[i] != 0:
+    mask = T.o_slots.shape[0] - 1
+    for j in range(smaller.shape[0]):
+        if smaller[j] != 0:
+            i = (operation_hash(T, smaller[j]) >> 1) & mask
+            while T.o_slots[i] != 0:
                 i = (i + 1) & mask
-            T.o_hash[i] = hashes[j]
-            T.o_value[i] = values[j]
+            T.o_slots[i] = smaller[j]
 
 
 def letter_of(T: Any, tok: Any, count: int) -> int:
@@ -991,10 +994,10 @@ def content_of(
 
 
 def slot_of(T: Any, h: int) -> int:
-    """Where an operation is, or would be."""
-    mask = T.o_value.shape[0] - 1
-    i = h & mask
-    while T.o_value[i] != 0 and T.o_hash[i] != h:
+    """Where the operation of a hash (even, not 0) is, or would be."""
+    mask = T.o_slots.shape[0] - 1
+    i = (h >> 1) & mask
+    while T.o_slots[i] != 0 and operation_hash(T, T.o_slots[i]) != h:
         i = (i + 1) & mask
     return i
 
@@ -1201,21 +1204,23 @@ def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) 
     operation = UNSET
     if phase:
         start, stop = at[START * FIELD_COUNT + OP], at[STOP * FIELD_COUNT + OP]
-        h = mixed(at[HASH * FIELD_COUNT + OP])
+        h = mixed(at[HASH * FIELD_COUNT + OP]) & ~1
+        if h == 0:
+            h = 2
         slot = slot_of(T, h)
         if phase == BEGIN:
-            if T.o_value[slot] != 0:
+            if T.o_slots[slot] != 0:
                 return BAD
             operation = LOCAL + T.t_operations[thread]
             record = T.meta[FREE]
             if record < 0 and T.meta[RECORDS] * R_WIDTH >= T.r_fields.shape[0]:
                 return GROW
-            if 5 * T.meta[OPERATIONS] >= 4 * T.o_value.shape[0]:
+            if 5 * T.meta[OPERATIONS] >= 4 * T.o_slots.shape[0]:
                 return GROW
         else:
-            if T.o_value[slot] < OPENED:
+            if not T.o_slots[slot] & 1:
                 return BAD
-            record = T.o_value[slot] - OPENED
+            record = T.o_slots[slot] >> 1
             fields = T.r_fields[record * R_WIDTH : record * R_WIDTH + R_WIDTH]
             if not kept(T, T.r_name, record, fields[R_LENGTH], fields[R_OFFSET], buf, start, stop):
                 return BAD
@@ -1242,7 +1247,7 @@ def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) 
             return GROW
         T.t_operations[thread] += 1
     elif phase == END:
-        T.o_value[slot] = CLOSED
+        T.o_slots[slot] = T.r_fields[record * R_WIDTH + R_HASH]
         T.r_fields[record * R_WIDTH + R_NEXT] = T.meta[FREE]
         T.meta[FREE] = record
     if child >= 0:
@@ -1311,8 +1316,8 @@ def begin(
         T.meta[RECORDS] = record + 1
     else:
         T.meta[FREE] = following
-    T.o_hash[slot] = h
-    T.o_value[slot] = OPENED + record
+    fields[R_HASH] = h
+    T.o_slots[slot] = 2 * record + 1
     T.meta[OPERATIONS] += 1
     return True
 

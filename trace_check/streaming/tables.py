@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trace_check.events import Header
 from trace_check.observations import HARNESS
@@ -25,6 +27,12 @@ _FULL = 0.5
 
 _FULLEST = 0.7
 """The same for operations, whose table is large and holds nothing but hashes."""
+
+
+def _zeros(size: int, kind: Any) -> NDArray[Any]:
+    """An array of its own pages, so that what a table leaves behind when it grows goes back to the system."""
+    kind = np.dtype(kind)
+    return np.frombuffer(mmap.mmap(-1, size * kind.itemsize), kind)
 
 
 class Memory:
@@ -48,8 +56,7 @@ class Memory:
             "r_fields": np.zeros(_SMALL * s.R_WIDTH, np.int64),
             "r_name": np.zeros(_SMALL * s.SLAB, np.uint8),
             "r_checkpoint": np.zeros(_SMALL * s.SLAB, np.uint8),
-            "o_hash": np.zeros(_SLOTS_AT_FIRST, np.int64),
-            "o_value": np.zeros(_SLOTS_AT_FIRST, np.int32),
+            "o_slots": np.zeros(_SLOTS_AT_FIRST, np.int64),
             "arena": np.zeros(1 << 16, np.uint8),
             "tokens": np.zeros(1 << 14, np.int32),
             "s_kind": np.array([-1] + [_KINDS_OF_STEPS.index(step.kind) for step, _ in steps], np.int32),
@@ -109,25 +116,24 @@ class Memory:
             self._double("tokens")
         if meta[s.RECORDS] > _FULL * len(self.tables.r_fields) / s.R_WIDTH:
             self._double("r_fields", "r_name", "r_checkpoint")
-        if meta[s.OPERATIONS] > _FULLEST * len(self.tables.o_value):
-            hashes, values = self.tables.o_hash, self.tables.o_value
-            size = 2 * len(values)
-            self.tables = self.tables._replace(
-                o_hash=np.zeros(size, np.int64), o_value=np.zeros(size, np.int32)
-            )
-            self._kernels.rehash_operations(self.tables, hashes, values)
+        if meta[s.OPERATIONS] > _FULLEST * len(self.tables.o_slots):
+            smaller = self.tables.o_slots
+            self.tables = self.tables._replace(o_slots=_zeros(2 * len(smaller), np.int64))
+            self._kernels.rehash_operations(self.tables, smaller)
 
     def _double(self, *names: str) -> None:
         for name in names:
             old = getattr(self.tables, name)
-            new = np.zeros(2 * len(old), old.dtype)
+            new = _zeros(2 * len(old), old.dtype)
             new[: len(old)] = old
             self.tables = self.tables._replace(**{name: new})
 
     def _rehash(self, counter: int) -> None:
         slots, kernel = _SLOTS[counter]
         size = 2 * len(getattr(self.tables, slots))
-        enlarged: Any = {slots: np.full(size, -1, np.int32)}
+        empty = _zeros(size, np.int32)
+        empty.fill(-1)
+        enlarged: Any = {slots: empty}
         self.tables = self.tables._replace(**enlarged)
         getattr(self._kernels, kernel)(self.tables)
 
@@ -142,7 +148,7 @@ _KINDS_OF_STEPS = ("pure", "effect", "gate")
 _GROUPS: dict[int, tuple[tuple[str, ...], tuple[Any, ...]]] = {
     s.NAMES: (
         ("e_hash", "e_offset", "e_length", "e_scope", "e_id", "e_flag"),
-        (np.int64, np.int32, np.int32, np.int32, np.int32, np.uint8),
+        (np.int32, np.int32, np.int32, np.int32, np.int32, np.uint8),
     ),
     s.THREADS: (("t_node", "t_depth", "t_names", "t_operations"), (np.int32,) * 4),
     s.ACTORS: (("a_seq", "a_t", "a_thread", "a_number"), (np.int64, np.int64, np.int32, np.int32)),
