@@ -242,6 +242,7 @@ class Matcher:
             yield from self._take(s, dev.RECOMPUTE_DIFFERS, dev.ComputeDiffering, r, o)
             yield from self._take(s, dev.FORK_NONDETERMINISM, dev.ComputeForked, r, o)
             yield from self._computed_unlike_a_fork(s, r, b, o)
+            yield from self._computed_as_one_of_several(s, r, b, o)
 
     def _computed_unlike_a_fork(self, s: bytes, r: int, b: int, o: int) -> Iterator[Move]:
         """Compute where a forked branch has fixed another outcome: it was the fork that deviated."""
@@ -258,6 +259,35 @@ class Matcher:
                 for move in self._take(without, dev.FORK_NONDETERMINISM, act.Compute, r, 0, o):
                     state = move.state[:start] + kept + move.state[start + len(kept) :]
                     yield move._replace(state=state)
+
+    def _computed_as_one_of_several(self, s: bytes, r: int, b: int, o: int) -> Iterator[Move]:
+        """Compute where another branch has had several outcomes from the same inputs: any may be the code's."""
+        c, x = self.c, self._run(s, r, at.STEP)
+        if not at.ready(c, s, r, at.PURE) or s[at.computed_at(c, b, x)]:
+            return
+        if any(self._take(s, 0, act.Compute, r, 0, o)):
+            return
+        without, kept, several = bytearray(s), {}, False
+        for other in self.thread.branches.values():
+            p = at.computed_at(c, other, x)
+            outcomes = {
+                s[p + k * (c.S + 1)]
+                for k in range(1, s[p] + 1)
+                if at.same_inputs_elsewhere(c, s, b, x, other, k)
+            }
+            if outcomes and o not in outcomes:
+                return
+            several = several or len(outcomes) > 1
+            if other != b:
+                kept[p] = s[p : p + c.computed_width]
+                without[p : p + c.computed_width] = bytes(c.computed_width)
+        if not several:
+            return
+        for move in self._take(bytes(without), 0, act.Compute, r, 0, o):
+            state = bytearray(move.state)
+            for p, before in kept.items():
+                state[p : p + c.computed_width] = before
+            yield move._replace(state=bytes(state))
 
     def _outlived(self, s: bytes, r: int, used: int) -> bool:
         return bool(used & dev.LOST_COMMIT) and bool(dev.is_outlived(self.c, s, r))
@@ -355,6 +385,7 @@ class Matcher:
             case "gate":
                 yield from self._take(s, 0, act.Refuse, r)
                 yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimDropping, r)
+                yield from self._take(s, dev.ORPHANED_CLAIM, dev.TakeOverRefused, r)
             case "record" | "commit":
                 if (event.what == "commit") == bool(at.committing(self.c, s, r)):
                     yield from self._take(s, 0, act.Stale, r)

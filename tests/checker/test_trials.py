@@ -9,13 +9,14 @@ import json
 from pathlib import Path
 
 import pytest
+from rendering import write
 from script import Script, checkpoint, effect, gate, pure, unit
 from typer.testing import CliRunner
 
 from pymodel.resume.model import FAULTS
 from pymodel.resume.transitions import ACTIONS
 from resume_contract.commands.trace import app
-from trace_check.checker import Verdict
+from trace_check.checker import Verdict, check_file
 from trace_check.trials import running
 from trace_check.trials.running import Trials, faulty_case, reference_case, run_trials
 from trace_check.trials.visible import plainly_broken
@@ -133,3 +134,19 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (tmp_path / "results/checker-trials.md").read_text()
     assert page.startswith("# Trials of the trace checker\n")
     assert all(f"| `{fault}` | 1 |" in page for fault in FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("fault", "seed", "explained"),
+    [
+        # Two outcomes on one branch: a fork that has either of them does not deviate.
+        ("recompute_differs", 56, ("recompute_differs",)),
+        ("recompute_differs", 188, ("recompute_differs",)),
+        # After a lost commit the claim is free again, and still nobody gets it.
+        ("orphaned_claim", 341, ("lost_commit", "orphaned_claim")),
+    ],
+)
+def test_what_trials_have_found(fault: str, seed: int, explained: tuple[str, ...], tmp_path: Path) -> None:
+    _, rendering = faulty_case(fault, seed)
+    found = check_file(write(tmp_path / "trace.jsonl", rendering))
+    assert (found.verdict, found.explanations, found.unmodelled) == ("violates", (explained,), ())
