@@ -240,7 +240,7 @@ def compile_functions(module: ModuleType, names: Iterable[str]) -> dict[str, Any
     from pymodel.engine._lean import helper
 
     folder = _open_folder(cache_root() / "numba", _digest([*_engine_sources(), _describe_modules([module])]))
-    twins = _twins([module], {}, helper)
+    twins = _twins([module], {}, lambda function: helper(function, inline=True))
     namespace = {name: twins.get(id(value), value) for name, value in vars(module).items()}
     return {name: _dispatcher(_copy(getattr(module, name), namespace), folder) for name in names}
 

@@ -20,7 +20,10 @@ def test_its_rows_and_what_misses_a_target() -> None:
     assert told == ["small", "mixed", "conforming 10,000", "short 10,000"]
     assert found.rows["conforming 10000"].events == 81 * found.rows["conforming 10000"].threads
     assert all(row.cpu_seconds > 0.1 and row.peak_megabytes > 20 for row in found.rows.values())
-    fast = {name: replace(row, cpu_seconds=0.01, peak_megabytes=100.0) for name, row in found.rows.items()}
+    fast = {
+        name: replace(row, cpu_seconds=0.01, start_seconds=0.0, peak_megabytes=100.0)
+        for name, row in found.rows.items()
+    }
     assert replace(found, rows=fast).missed == ()
     heavy = fast | {"mixed 10000": replace(fast["mixed 10000"], cpu_seconds=1.0, peak_megabytes=501.0)}
     assert [line.partition(":")[0] for line in replace(found, rows=heavy).missed] == ["mixed 10000"] * 2
