@@ -195,7 +195,11 @@ class Crews:
         was, now = before[p : p + at.RUN_WIDTH], after[p : p + at.RUN_WIDTH]
         others = [q for q in slots if q != r]
         if was == now:
-            yield after
+            x = was[at.STEP]
+            if x == at.AT_COMMIT or before == after or not self._newly_recorded(before, after, was):
+                yield after
+            else:  # recorded ahead of being run: who records it stays there
+                yield from self._join(bytearray(after), slots, r, x, False)
         elif was[at.PHASE] == at.IDLE:
             if now[at.PHASE] == at.IDLE:
                 yield after
@@ -224,6 +228,10 @@ class Crews:
 
     def _run(self, s: bytes | bytearray, r: int, field: int) -> int:
         return int(s[at.run_at(self.c, r) + field])
+
+    def _newly_recorded(self, before: bytes, after: bytes, was: bytes) -> bool:
+        p = at.ledger_at(self.c, was[at.BRANCH], was[at.STEP])
+        return was[at.PHASE] == at.READY and not before[p] and bool(after[p])
 
     def _is_sealed(self, s: bytes, was: bytes) -> bool:
         return bool(at.newest(self.c, s, was[at.BRANCH], was[at.UNIT]))
