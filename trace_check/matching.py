@@ -59,6 +59,12 @@ class Move(NamedTuple):
     name: str
 
 
+_TAKES_ANSWERS = dev.LOST_ANSWER | dev.ANSWER_REPLACED
+
+REMEMBERED = dev.LOST_COMMIT | _TAKES_ANSWERS
+"""Faults that, once used, change what later observations may be."""
+
+
 class Matcher:
     """The steps of one thread.
 
@@ -166,8 +172,7 @@ class Matcher:
             case Recorded():
                 yield from self._recorded(s, r, b, event)
             case MemoUsed():
-                if self._is_at(s, r, b, self.thread.step(event.step)):
-                    yield from self._take_next(s, 0, act.Memo, r)
+                yield from self._reused(s, r, b, self.thread.step(event.step))
             case Parked():
                 yield from self._parked(s, r, b, event)
             case Answer():
@@ -175,11 +180,11 @@ class Matcher:
             case GatePassed():
                 yield from self._passed(s, r, b, event)
             case Refused():
-                yield from self._refused(s, r, b, event)
+                yield from self._refused(s, r, b, observation, event)
             case Committed():
                 yield from self._committed(s, r, b, event)
             case StoreRead():
-                if self.holds(s, b, event):
+                if self.holds(s, b, event, used):
                     yield Move(s, 0, "store_read")
             case Completed():
                 if self._status(s, b) == at.DONE:
@@ -342,6 +347,17 @@ class Matcher:
             recorded[at.ledger_at(self.c, b, x)] = o
             yield move._replace(state=bytes(recorded))
 
+    def _reused(self, s: bytes, r: int, b: int, x: int) -> Iterator[Move]:
+        """Memo; or no step, where the step was recorded for the runner before it came: it says what is so."""
+        if self._is_at(s, r, b, x):
+            yield from self._take_next(s, 0, act.Memo, r)
+        elif (
+            self._run(s, r, at.PHASE) != at.IDLE
+            and self._run(s, r, at.BRANCH) == b
+            and s[at.ledger_at(self.c, b, x)] != at.NONE
+        ):
+            yield Move(s, 0, "memo_used")
+
     def _parked(self, s: bytes, r: int, b: int, event: Parked) -> Iterator[Move]:
         g = self.thread.step(event.gate)
         if self._is_at(s, r, b, g):
@@ -380,7 +396,7 @@ class Matcher:
         if v is None or s[k + at.GATE_HEAD + at.ACK_VALUE] == v:
             yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimChecking, r)
 
-    def _refused(self, s: bytes, r: int, b: int, event: Refused) -> Iterator[Move]:
+    def _refused(self, s: bytes, r: int, b: int, observation: Observation, event: Refused) -> Iterator[Move]:
         match event.what:
             case "gate":
                 yield from self._take(s, 0, act.Refuse, r)
@@ -393,7 +409,11 @@ class Matcher:
             case "outcome":
                 yield from self._take(s, 0, act.Reject, r)
             case "load":
-                if not at.is_running(self.c, s, b):
+                if (
+                    not at.is_running(self.c, s, b)
+                    or is_waiting(self.c, s, b)
+                    or self._is_held(s, b, observation)
+                ):
                     yield Move(s, 0, "refused Load")
             case "delivery":
                 g = self.thread.step(event.gate) if event.gate else at.NONE
@@ -465,8 +485,8 @@ class Matcher:
     # ----------------------------------------------------------------------------------------------------------
     # Assertions on the state
 
-    def holds(self, s: bytes, b: int, event: StoreRead) -> bool:
-        """Does the state agree with what the store was read to hold?"""
+    def holds(self, s: bytes, b: int, event: StoreRead, used: int = 0) -> bool:
+        """Does the state agree with what the store was read to hold?  `used`: the faults of the explanation so far."""
         if self._status(s, b) == at.ABSENT or at.length(self.c, s, b) != len(event.checkpoints):
             return False
         if not all(self._same(s, b, i, read) for i, read in enumerate(event.checkpoints, 1)):
@@ -478,18 +498,23 @@ class Matcher:
                 return False
             if is_open and status in (at.CLOSED, at.CONSUMED):
                 return False
-            if not self._keeps_answers(s, b, g, event):
+            if not self._keeps_answers(s, b, g, event, used):
                 return False
         return True
 
-    def _keeps_answers(self, s: bytes, b: int, g: int, event: StoreRead) -> bool:
-        """Does the store hold every answer that was acknowledged and is not lost?  It may hold others besides."""
+    def _keeps_answers(self, s: bytes, b: int, g: int, event: StoreRead, used: int = 0) -> bool:
+        """Does the store hold every answer that was acknowledged and is not lost?  It may hold others besides.
+
+        Which of them a fault took away isn't kept in a state: where one did, the last one must be there.
+        """
         k = at.gate_at(self.c, b, g)
         if s[k + at.GATE_STATUS] < at.ANSWERED:
             return True
         read = event.answers.get(self.thread.program.steps[g - 1].name, [])
         stored = {self.thread.value(value) for value in read}
         acks = range(s[k + at.GATE_ACKS])
+        if used & _TAKES_ANSWERS:
+            acks = acks[-1:]
         return all(s[k + at.GATE_HEAD + i * at.ACK_WIDTH + at.ACK_VALUE] in stored for i in acks)
 
     def _same(self, s: bytes, b: int, i: int, read: CheckpointRead) -> bool:
@@ -513,9 +538,13 @@ class Matcher:
         b = self.thread.branches[observation.event.branch]
         if self._status(s, b) not in (at.RUNNING, at.STUCK) or is_waiting(self.c, s, b):
             return False
+        return not self._is_held(s, b, observation)
+
+    def _is_held(self, s: bytes, b: int, observation: Observation) -> bool:
+        """Is a process other than the observation's at work on a branch, and not known to be dead by then?"""
         dead = {actor for actor, position in self.thread.died.items() if position < observation.position}
         dead.add(observation.event.actor)
-        return not any(
+        return any(
             actor not in dead and self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.BRANCH) == b
             for actor, crew in self.thread.runners.items()
             for r in crew

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES, broken_clauses
-from pymodel.resume.faults import FORK_NONDETERMINISM, LOST_COMMIT, ClaimChecking
+from pymodel.resume.faults import FORK_NONDETERMINISM, ClaimChecking
 from trace_check.events import (
     Answer,
     Completed,
@@ -35,7 +35,7 @@ from trace_check.events import (
     ResumeGaveUp,
     StoreRead,
 )
-from trace_check.matching import Matcher, Move
+from trace_check.matching import REMEMBERED, Matcher, Move
 from trace_check.observations import Observation
 from trace_check.prospects import Prospects
 from trace_check.symmetry import Loosened
@@ -335,11 +335,11 @@ class Search:
 
     def moves(self, node: Node, i: int) -> tuple[Move, ...]:
         """The steps that an observation may be here."""
-        key = node.state, i, node.faults & LOST_COMMIT
+        key = node.state, i, node.faults & REMEMBERED
         found = self.seen.get(key)
         if found is None:
             found = self.seen[key] = tuple(
-                self.matcher.seen(node.state, self.observations[i], node.faults & LOST_COMMIT)
+                self.matcher.seen(node.state, self.observations[i], node.faults & REMEMBERED)
             )
         return found
 

@@ -174,7 +174,12 @@ ShowsRecorded(o, r) ==
      \/ Holding(r) /\ run[r].out = o.out /\ NoCode /\ By("invalid_persisted") /\ RecordInvalid(r)
      \/ Freely(o.out) /\ By("record_before_fire") /\ RecordUnfired(r)
 
-ShowsMemo(o, r) == At(r, o.branch, o.step) /\ NoCode /\ Plain /\ Memo(r)
+(* Where it was recorded before the runner came, the line only says what is *)
+(* so.                                                                      *)
+ShowsMemo(o, r) ==
+  /\ NoCode /\ Plain
+  /\ IF At(r, o.branch, o.step) THEN Memo(r)
+     ELSE In(r, o.branch) /\ ledger[o.branch][o.step] # None /\ UNCHANGED vars
 
 ShowsParked(o, r) ==
   /\ At(r, o.branch, o.step) /\ NoCode /\ Plain
@@ -255,7 +260,8 @@ Agrees(o) ==
        /\ k.status = "parked" => g \in o.open
        /\ g \in o.open => k.status \notin {"closed", "consumed"}
        /\ k.status \in {"answered", "claimed", "consumed"} =>
-            \A i \in DOMAIN k.acks : <<g, k.acks[i].value>> \in o.answers
+            \A i \in IF used \cap {"lost_answer", "answer_replaced"} = {} THEN DOMAIN k.acks ELSE {Len(k.acks)} :
+               <<g, k.acks[i].value>> \in o.answers
 
 (* Events that only say how things are: is it so?                           *)
 Tells(o) == o.kind \in {"store_read", "completed", "failed", "not_loaded", "not_delivered"}
@@ -263,7 +269,8 @@ IsSo(o) ==
   CASE o.kind = "store_read" -> Agrees(o)
     [] o.kind = "completed" -> status[o.branch] = "done"
     [] o.kind = "failed" -> status[o.branch] = "failed"
-    [] o.kind = "not_loaded" -> ~Running(o.branch)
+    [] o.kind = "not_loaded" ->
+         ~Running(o.branch) \/ Waiting(o.branch) \/ \E r \in o.alive : In(r, o.branch)
     [] o.kind = "not_delivered" -> o.step # None => ~Open(o.branch, o.step)
 
 (* LV: a resume got nowhere, the branch is at no end and does not wait, and *)

@@ -186,7 +186,10 @@ def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[s
         case Refused():
             name = event.gate or event.step
             step = program.number(name) if name else _NONE
-            return _REFUSALS.get(event.what, "refused"), {"what": event.what, "step": step}
+            fields: dict[str, Value] = {"what": event.what, "step": step}
+            if event.what == "load":
+                fields["alive"] = _alive(thread, observation)
+            return _REFUSALS.get(event.what, "refused"), fields
         case Committed():
             return "committed", {
                 "unit": thread.units[event.unit],
