@@ -5,7 +5,7 @@ for behaviours of the mirror model that explain all of it, using its own actions
 smallest sets of named faults; ``docs/verdicts.md`` says how to read what it answers.
 
     >>> from trace_check import check_file
-    >>> verdict = check_file("results/traces/langgraph-1.2.9/kill-after-effect.jsonl")  # doctest: +SKIP
+    >>> verdict = check_file("results/traces/langgraph-1.2.9/kill-after-effect.jsonl.gz")  # doctest: +SKIP
     >>> verdict.verdict, verdict.explanations  # doctest: +SKIP
     ('violates', (('unkeyed_effect',),))
 

@@ -9,7 +9,7 @@ import pytest
 
 from trace_check.checker import Verdict, check_file
 
-TRACES = Path(__file__).parents[2] / "results" / "traces"
+TRACES = Path(__file__).parents[2] / "tests" / "data" / "traces"
 LANGGRAPH = TRACES / "langgraph-1.2.9"
 
 

@@ -11,7 +11,7 @@ import pytest
 from trace_check.checker import Verdict, check_file
 
 REFERENCE = (
-    Path(__file__).parents[2] / "results" / "traces" / "reference-1" / "races-crashes-and-a-fork.jsonl"
+    Path(__file__).parents[2] / "tests" / "data" / "traces" / "reference-1" / "races-crashes-and-a-fork.jsonl"
 )
 Event = dict[str, Any]
 

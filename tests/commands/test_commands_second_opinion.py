@@ -14,7 +14,7 @@ from resume_contract.progress import Report
 from resume_contract.second_opinions import SecondOpinions
 from trace_check.checker import Verdict
 
-TRACES = ROOT / "results" / "traces" / "langgraph-1.2.9"
+TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
 CONFORMS = TRACES / "park-and-resume.jsonl"
 VIOLATES = TRACES / "kill-after-effect.jsonl"
 

@@ -12,7 +12,7 @@ from resume_contract.manifest import ROOT
 from resume_contract.sequence import moments_of
 from trace_check.reader import read_trace
 
-TRACES = ROOT / "results" / "traces" / "langgraph-1.2.9"
+TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
 CONFORMS = TRACES / "park-and-resume.jsonl"
 VIOLATES = TRACES / "kill-after-effect.jsonl"
 FIELDS = {

@@ -18,7 +18,7 @@ from trace_check.streaming import checking
 from trace_check.streaming.checking import check_stream
 from trace_check.streaming.generate import MODELS
 
-TRACES = Path(__file__).parents[2] / "results" / "traces"
+TRACES = Path(__file__).parents[2] / "tests" / "data" / "traces"
 STORED = sorted(
     path
     for folder in (TRACES, MODELS)

@@ -16,7 +16,7 @@ from trace_check.observations import threads
 from trace_check.reader import Trace, read_trace
 
 REFERENCE = (
-    Path(__file__).parents[2] / "results" / "traces" / "reference-1" / "races-crashes-and-a-fork.jsonl"
+    Path(__file__).parents[2] / "tests" / "data" / "traces" / "reference-1" / "races-crashes-and-a-fork.jsonl"
 )
 Event = dict[str, Any]
 KINDS = ("effect_fired", "committed", "computed", "recorded", "gate_passed", "parked")

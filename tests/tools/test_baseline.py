@@ -23,7 +23,7 @@ from trace_check.baseline import (
 )
 from trace_check.checker import check_file
 
-TRACES = ROOT / "results" / "traces" / "langgraph-1.2.9"
+TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
 KILL = TRACES / "kill-after-effect.jsonl"
 OLD = TRACES / "second-answer-at-old-checkpoint.jsonl"
 FINE = TRACES / "park-and-resume.jsonl"

@@ -20,7 +20,7 @@ from trace_check.checker import check_file, check_trace
 from trace_check.reader import read_trace
 from trace_check.writer import TraceWriter, start_trace
 
-TRACES = ROOT / "results" / "traces" / "langgraph-1.2.9"
+TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
 KILL = TRACES / "kill-after-effect.jsonl"
 RACE = TRACES / "race-two-resumers.jsonl"
 FINE = TRACES / "park-and-resume.jsonl"

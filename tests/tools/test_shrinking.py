@@ -16,7 +16,7 @@ from trace_check.checker import Verdict, check_file
 from trace_check.reader import read_trace
 from trace_check.shrinking import same_verdict, shrink
 
-TRACES = ROOT / "results" / "traces" / "langgraph-1.2.9"
+TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
 KILL = TRACES / "kill-after-effect.jsonl"
 RACE = TRACES / "race-two-resumers.jsonl"
 OLD = TRACES / "second-answer-at-old-checkpoint.jsonl"

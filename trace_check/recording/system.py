@@ -48,7 +48,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
     Attributes:
         system: as given to :func:`load_system`.
-        kept_in: which of the system's stores.
+        kept_in: which of the system's stores; None for its first.
         folder: the recording's own folder, shared by its processes: the store, the effects, the log.
         log: the event log.
         thread: the workflow instance.
@@ -67,7 +67,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """
 
     system: str
-    kept_in: str
+    kept_in: str | None = None
     folder: str
     log: str
     thread: str
