@@ -189,3 +189,20 @@ def test_each_comes_to_what_it_must(tmp_path: Path) -> None:
             clauses,
         ), trace
         assert compare(trace, verdict, opinion) == ((), ()), trace
+
+
+def test_a_crew_goes_on_behind_what_was_recorded_and_never_fired(tmp_path: Path) -> None:
+    """TLC found that the mirror did not see this."""
+    made = Script(unit("u1", effect("a"), effect("c"), pure("d", "c")))
+    made.load("p1", 0)
+    made.record("p1", "c")
+    made.compute("p1", "d", "x")
+    recording = made.begin("p1", "recorded", step="d", outcome="x")
+    made.fire("p1", "a")
+    made.record("p1", "a")
+    made.end(recording)
+    made.commit("p1", "u1", a="ok", c="ok", d="x")
+    trace = read_trace(write(tmp_path / "crew.jsonl", made.rendering()))
+    ((_, verdict, opinion),) = of_both([trace])
+    assert verdict.explanations == opinion.explanations == (("record_before_fire",),)
+    assert compare(trace, verdict, opinion) == ((), ())

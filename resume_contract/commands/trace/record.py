@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -21,17 +21,25 @@ def record_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of traces.")] = Path(
         "results/traces"
     ),
+    store: Annotated[
+        str | None, typer.Option("--store", help="One of the system's stores; its first without it.")
+    ] = None,
+    sink: Annotated[
+        str | None, typer.Option("--sink", help="plain or keyed; the scenario's own without it.")
+    ] = None,
 ) -> None:
     """Run a workflow on a framework, kill and resume it as a scenario says, and keep the trace."""
     from trace_check.recording import record
     from trace_check.recording.system import load_system
 
-    found = load_system(system)
+    if sink is not None:
+        require(sink, "sink", ["plain", "keyed"])
+    found = load_system(system, store)
     found.version()  # before anything runs: an unknown or a missing framework
     known = found.scenarios()
     for name in scenarios:
         require(name, "scenario", [*known, ALL])
     for name in known if ALL in scenarios else scenarios:
         with status_line(f"recording {name} on {system}"):
-            path = record(system, name, output)
+            path = record(system, name, output, store=store, sink=cast(Any, sink))
         typer.echo(str(path))
