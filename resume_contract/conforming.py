@@ -91,6 +91,7 @@ def conform(
     scenarios: Sequence[str] = (),
     repeat: int = 1,
     races: bool = False,
+    only_races: bool = False,
     jobs: int = 2,
     report: Report = lambda _: None,
 ) -> Conformance:
@@ -101,6 +102,7 @@ def conform(
         systems, stores, scenarios: only these; all where nothing is named.
         repeat: how often each is recorded; the first is kept.
         races: fill the concurrency table as well.
+        only_races: record nothing else.
         jobs: recordings at a time.
         report: told how far it is.
 
@@ -111,7 +113,8 @@ def conform(
     result = Conformance(omitted=omitted, traces=folder)
     there = _with_environment(dict.fromkeys((r.system, r.store) for r in recordings), result, report)
     recordings = [recording for recording in recordings if (recording.system, recording.store) in there]
-    _record(recordings, folder, repeat, jobs, result, report)
+    if not only_races:
+        _record(recordings, folder, repeat, jobs, result, report)
     if races:
         wanted = [cell for cell in cells(systems) if (cell.system, cell.store) in there]
         _race(wanted, folder, result, report)

@@ -32,6 +32,9 @@ def conform_command(
         typer.Option("--stored", help="Record nothing: check the kept traces again, without any framework."),
     ] = False,
     races: Annotated[bool, typer.Option("--races", help="Fill the concurrency table as well.")] = False,
+    races_only: Annotated[
+        bool, typer.Option("--races-only", help="Fill the concurrency table and record nothing else.")
+    ] = False,
     repeat: Annotated[int, typer.Option("--repeat", min=1, help="How often each scenario is recorded.")] = 1,
     jobs: JobsOption = None,
     results: Annotated[Path, typer.Option("--results", help="The results to compare with.")] = Path(
@@ -78,7 +81,8 @@ def conform_command(
                 stores=store or [],
                 scenarios=scenario or [],
                 repeat=repeat,
-                races=races,
+                races=races or races_only,
+                only_races=races_only,
                 jobs=jobs or available_workers(),
                 report=report,
             )

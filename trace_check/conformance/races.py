@@ -21,6 +21,9 @@ RACERS: Final = (2, 4, 8, 16)
 GATE_SECONDS: Final = (0.0, 0.5)
 REPETITIONS: Final = 3
 
+_ALSO_WITH: Final = ("postgres",)
+"""Stores that are raced besides the first of a system."""
+
 _RACED = "race-two-resumers"
 _EFFECT = "e2"
 
@@ -63,7 +66,8 @@ def cells(systems: Sequence[str] = (), racers: Sequence[int] = RACERS) -> list[C
     """The cells of some systems, or of all that can race."""
     found = []
     for name in dict.fromkeys(systems or SYSTEMS):
-        for store in load_system(name).stores:
+        first, *others = load_system(name).stores
+        for store in [first, *(other for other in others if other in _ALSO_WITH)]:
             if _RACED in load_system(name, store).scenarios():
                 found += [Cell(name, store, k, seconds) for k in racers for seconds in GATE_SECONDS]
     return found
