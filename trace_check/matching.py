@@ -505,7 +505,7 @@ class Matcher:
     def _keeps_answers(self, s: bytes, b: int, g: int, event: StoreRead, used: int = 0) -> bool:
         """Does the store hold every answer that was acknowledged and is not lost?  It may hold others besides.
 
-        Which of them a fault took away isn't kept in a state: where one did, the last one must be there.
+        Which of them a fault took away isn't kept in a state: where one did, the one that counts (the first) must be there.
         """
         k = at.gate_at(self.c, b, g)
         if s[k + at.GATE_STATUS] < at.ANSWERED:
@@ -514,7 +514,7 @@ class Matcher:
         stored = {self.thread.value(value) for value in read}
         acks = range(s[k + at.GATE_ACKS])
         if used & _TAKES_ANSWERS:
-            acks = acks[-1:]
+            acks = acks[:1]
         return all(s[k + at.GATE_HEAD + i * at.ACK_WIDTH + at.ACK_VALUE] in stored for i in acks)
 
     def _same(self, s: bytes, b: int, i: int, read: CheckpointRead) -> bool:

@@ -179,7 +179,7 @@ ShowsRecorded(o, r) ==
 ShowsMemo(o, r) ==
   /\ NoCode /\ Plain
   /\ IF At(r, o.branch, o.step) THEN Memo(r)
-     ELSE In(r, o.branch) /\ ledger[o.branch][o.step] # None /\ UNCHANGED vars
+     ELSE In(r, o.branch) /\ ledger[o.branch][o.step].out # None /\ UNCHANGED vars
 
 ShowsParked(o, r) ==
   /\ At(r, o.branch, o.step) /\ NoCode /\ Plain
@@ -210,6 +210,7 @@ ShowsRefused(o, r) ==
   /\ \/ /\ o.what = "gate" /\ In(r, o.branch) /\ (o.step # None => run[r].step = o.step)
         /\ Plain /\ Refuse(r)
      \/ o.what = "gate" /\ In(r, o.branch) /\ By("check_then_claim") /\ ClaimDropping(r)
+     \/ o.what = "gate" /\ In(r, o.branch) /\ By("orphaned_claim") /\ TakeOverRefused(r)
      \/ o.what = "record" /\ In(r, o.branch) /\ Holding(r) /\ Plain /\ Stale(r)
      \/ o.what = "commit" /\ In(r, o.branch) /\ Committing(r) /\ Plain /\ Stale(r)
      \/ o.what \in {"record", "commit"} /\ In(r, o.branch) /\ By("lost_commit") /\ Outlived(r)
@@ -260,7 +261,7 @@ Agrees(o) ==
        /\ k.status = "parked" => g \in o.open
        /\ g \in o.open => k.status \notin {"closed", "consumed"}
        /\ k.status \in {"answered", "claimed", "consumed"} =>
-            \A i \in IF used \cap {"lost_answer", "answer_replaced"} = {} THEN DOMAIN k.acks ELSE {Len(k.acks)} :
+            \A i \in IF used \cap {"lost_answer", "answer_replaced"} = {} THEN DOMAIN k.acks ELSE {1} \cap DOMAIN k.acks :
                <<g, k.acks[i].value>> \in o.answers
 
 (* Events that only say how things are: is it so?                           *)
