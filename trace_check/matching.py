@@ -505,7 +505,7 @@ class Matcher:
     def _keeps_answers(self, s: bytes, b: int, g: int, event: StoreRead, used: int = 0) -> bool:
         """Does the store hold every answer that was acknowledged and is not lost?  It may hold others besides.
 
-        Which of them a fault took away isn't kept in a state: where one did, the one that counts (the first) must be there.
+        Which of them a fault took away isn't kept in a state: where one did, the first must be there, which counts.
         """
         k = at.gate_at(self.c, b, g)
         if s[k + at.GATE_STATUS] < at.ANSWERED:
