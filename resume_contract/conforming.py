@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from resume_contract.errors import ResumeContractError
 from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas, saturation_claim, system_entry
 from trace_check.conformance.judging import Finding, judge
@@ -27,7 +29,7 @@ from trace_check.conformance.recordings import each_done, make_recording, requir
 from trace_check.errors import RecordingError
 from trace_check.recording.system import load_system
 
-__all__ = ["ATLAS", "TRACES", "Conformance", "check_stored", "conform", "keep"]
+__all__ = ["ATLAS", "TRACES", "Conformance", "check_stored", "conform", "judged_again", "keep"]
 
 ATLAS = "conformance.json"
 TRACES = "traces"
@@ -68,8 +70,6 @@ class Conformance:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        import msgspec
-
         return {
             "recordings": [
                 {**msgspec.to_builtins(found[0]), "outcomes": dict(self.distribution(recording))}
@@ -256,6 +256,21 @@ def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
     if not result.compared:
         raise ResumeContractError(f"{results / ATLAS}: no recording in it: record some with conform --write")
     return result
+
+
+def judged_again(result: Conformance, results: Path) -> Atlas:
+    """The atlas of the same recordings with the verdicts that `check_stored` found.
+
+    Raises:
+        TraceError: there is no atlas.
+    """
+    before = read_atlas(results / ATLAS)
+    now = {found[0].key: found[0] for found in result.findings.values()}
+    entries = [
+        system_entry(entry.name, entry.store, [now[f.key] for f in entry.recordings], entry.omitted)
+        for entry in before.systems
+    ]
+    return msgspec.structs.replace(before, systems=entries)
 
 
 def _sink(found: Finding) -> Any:

@@ -44,7 +44,7 @@ def conform_command(
         Path | None,
         typer.Option(
             "--write",
-            help="Keep the traces, conformance.json, .md and .png here, and compare nothing.",
+            help="Keep the traces, conformance.json, .md and .png here, whatever was kept before.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -57,7 +57,7 @@ def conform_command(
         findings_table,
         markdown,
     )
-    from resume_contract.conforming import ATLAS, check_stored, compare, conform, keep
+    from resume_contract.conforming import ATLAS, check_stored, compare, conform, judged_again, keep
     from trace_check.conformance.atlas import read_atlas
     from trace_check.recording.system import SYSTEMS
 
@@ -89,7 +89,11 @@ def conform_command(
             if kept is not None:
                 compare(result, kept)
         if write is not None:
-            atlas = keep(result, write, system or list(SYSTEMS))
+            if stored:
+                atlas = judged_again(result, results)
+                result.differences.clear()
+            else:
+                atlas = keep(result, write, system or list(SYSTEMS))
             write_json(write / "conformance.json", atlas.to_json())
             write_text(write / "conformance.md", markdown(atlas))
             draw_conformance(atlas, write / "conformance.png")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,6 +104,22 @@ def test_recorded_anew_it_is_the_same_or_the_difference_is_said(kept: Path, tmp_
     assert difference.endswith("park-and-resume keyed: kept is violates; recorded now: conforms")
 
 
+def test_judged_again_an_atlas_has_the_verdicts_of_now(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    other = read_atlas(path).to_json()
+    other["systems"][0]["recordings"][0]["verdict"] = "violates"
+    other["systems"][0]["profile"]["PC"] = "breaks"
+    write_json(path, other)
+    folder = str(tmp_path / "results")
+    assert command(["conform", "--stored", "--results", folder], capsys)[0] == 1
+    assert command(["conform", "--stored", "--results", folder, "--write", folder], capsys)[0] == 0
+    assert read_atlas(path) == read_atlas(kept / "conformance.json")
+    assert command(["conform", "--stored", "--results", folder], capsys)[0] == 0
+
+
 def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
     fired, trace = run_race(Cell("reference", "sqlite", 3, 0.0), tmp_path)
     assert fired == 1
@@ -115,7 +132,7 @@ def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
         (["--system", "cobol"], "system cobol is unknown: one of"),
         (["--system", "reference", "--scenario", "teleport"], "nothing to record for 'teleport'"),
         (["--stored", "--results", "{tmp}"], "conformance.json: cannot be read: No such file or directory"),
-        (["--write", "{tmp}", "--stored"], "--write keeps whole systems"),
+        (["--write", "{tmp}", "--scenario", "park-and-resume"], "--write keeps whole systems"),
     ],
 )
 def test_bad_input_is_one_line(
