@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asking import of_both
-from rendering import write
+from rendering import Line, write
 from script import Script, checkpoint, effect, gate, pure, unit
 
 from trace_check.by_tlc.comparing import compare
@@ -133,6 +133,37 @@ def a_take_over() -> Script:
     return made
 
 
+def an_answer_replaced(*stored: str) -> Script:
+    """A second answer was accepted, and the store is read."""
+    made = at_the_gate()
+    made.answer("client", "g", "d2", "no")
+    made.read(checkpoint("u1", a="ok", b="x"), answers={"g": list(stored)}, waiting=["g"])
+    return made
+
+
+def a_load_that_is_refused(held: bool) -> Script:
+    """Where another process is at work on the branch, that is all right."""
+    made = at_the_gate()
+    if held:
+        made.load("p2", 1)
+    begun = made.begin("p3", "loaded")
+    said = {"what": "load", "error": "Busy"}
+    made.lines.append(Line(len(made.lines), "p3", "refused", "main", said, "end", begun.op))
+    return made
+
+
+def a_memo_of_what_was_recorded_before() -> Script:
+    made = script()
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.record("p1", "a")
+    made.crash("p1")
+    made.load("p2", 0)
+    made.line("p2", "memo_used", step="a")
+    made.compute("p2", "b", "x")
+    return made
+
+
 def an_answer_of_no_delivery() -> Script:
     """Nobody gave this answer where every answer is shown."""
     made = at_the_gate()
@@ -170,6 +201,22 @@ CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str
     "a claim that somebody has": (a_claim_that_somebody_has, "conforms", {()}, {}),
     "two claims": (two_claims_that_both_count, "violates", {("check_then_claim",)}, {"CO-C": True}),
     "a take-over": (a_take_over, "conforms", {()}, {}),
+    "the new answer is stored": (
+        lambda: an_answer_replaced("no"),
+        "violates",
+        {("answer_replaced",)},
+        {"CO-V": True},
+    ),
+    "both answers are stored": (
+        lambda: an_answer_replaced("yes", "no"),
+        "violates",
+        {("answer_replaced",), ("late_answer_recorded",)},
+        {"CO-V": True},
+    ),
+    "the old answer is stored": (lambda: an_answer_replaced("yes"), "violates", set(), {}),
+    "a load refused, held": (lambda: a_load_that_is_refused(True), "conforms", {()}, {}),
+    "a load refused, free": (lambda: a_load_that_is_refused(False), "violates", set(), {}),
+    "a memo": (a_memo_of_what_was_recorded_before, "conforms", {()}, {}),
     "no delivery": (an_answer_of_no_delivery, "violates", set(), {}),
     "an answer unseen": (an_answer_unseen, "conforms", {()}, {}),
 }
