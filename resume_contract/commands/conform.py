@@ -64,10 +64,8 @@ def conform_command(
     for name in system or []:
         require(name, "system", list(SYSTEMS))
     if write is not None:
-        if stored or store or scenario:
-            raise ResumeContractError(
-                "--write keeps whole systems: leave --stored, --store and --scenario out"
-            )
+        if scenario:
+            raise ResumeContractError("--write keeps whole systems: leave --scenario out")
         require_folder(write)
     # before an hour is spent: is there anything to compare with?
     kept = None if write is not None or stored else read_atlas(results / ATLAS)
