@@ -81,7 +81,10 @@ def _lines(atlas: Atlas) -> Iterator[str]:
         cells = [_cell(entry, clause) for clause in ALL_CLAUSES]
         yield f"| {entry.system} {entry.version} | {_store(entry)} | " + " | ".join(cells) + " |"
     yield ""
-    yield "A cell links to the trace that shows it; the line is that of the breaking event."
+    yield (
+        "A cell links to the trace that shows it; the line is that of the breaking event. The contract takes the store to"
+        " keep what it has acknowledged: `torn-store`, where it does not, is recorded below and is not counted here."
+    )
     yield from _effects(atlas)
     yield from _races(atlas)
     yield from _claims(atlas)

@@ -201,7 +201,12 @@ class Search:
         self.answers = _bits(observations, Answer)
         self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
         self.equals_before = _equals_before(observations)
-        self.lifelines = bool(_bits(observations, ResumeFailed) | _bits(observations, ResumeGaveUp))
+        # Of some events it matters whether somebody else is at work, though nothing more be shown of him.
+        self.lifelines = any(
+            isinstance(o.event, ResumeFailed | ResumeGaveUp)
+            or (isinstance(o.event, Refused) and o.event.what == "load")
+            for o in observations
+        )
         self.alone = {
             actor: at.run_at(self.matcher.c, crew[0])
             for actor, crew in self.matcher.thread.runners.items()

@@ -89,6 +89,7 @@ def test_a_profile() -> None:
         finding("b", "violates", exercised=["PC", "EO"], breaks=[breaking("EO", certain=True)]),
         finding("c", "conforms", exercised=["PC", "CV", "EO"]),
         finding("d", "unchecked", exercised=["RD"]),
+        finding("torn-store", "violates", exercised=["PC"], breaks=[breaking("PC", certain=True)]),
     ]
     profile, proofs = profile_of(findings, can_fork=False)
     assert profile == {

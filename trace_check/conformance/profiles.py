@@ -10,7 +10,7 @@ import msgspec
 from trace_check.conformance.judging import Finding
 from trace_check.search import ALL_CLAUSES
 
-__all__ = ["NEEDS_A_FORK", "STANDINGS", "Proof", "Standing", "profile_of"]
+__all__ = ["NEEDS_A_FORK", "OUTSIDE", "STANDINGS", "Proof", "Standing", "profile_of"]
 
 Standing = Literal["holds", "breaks", "not_exercised", "not_applicable"]
 
@@ -18,6 +18,9 @@ STANDINGS: Final = ("holds", "breaks", "not_exercised", "not_applicable")
 
 NEEDS_A_FORK: Final = ("FD", "FI")
 """The clauses that say something only where there are forks."""
+
+OUTSIDE: Final = ("torn-store",)
+"""Scenarios that no profile counts: they break what the contract takes the store to give."""
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -51,6 +54,7 @@ def profile_of(findings: Sequence[Finding], can_fork: bool) -> tuple[dict[str, S
         findings: those on one system with one store.
         can_fork: whether it has any way to make a branch.
     """
+    findings = [finding for finding in findings if finding.scenario not in OUTSIDE]
     standings: dict[str, Standing] = {}
     proofs: dict[str, Proof] = {}
     for clause in ALL_CLAUSES:
