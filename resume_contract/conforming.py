@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from resume_contract.errors import ResumeContractError
+from separating_models.pool import Failure, call_all
 from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas, saturation_claim, system_entry
 from trace_check.conformance.judging import Finding, judge
 from trace_check.conformance.plan import Omitted, Recording, plan
@@ -35,6 +36,8 @@ ATLAS = "conformance.json"
 TRACES = "traces"
 
 Report = Callable[[str], None]
+
+_TOGETHER = 12  # traces that one process checks before it takes more
 
 
 @dataclass
@@ -222,8 +225,13 @@ def compare(result: Conformance, atlas: Atlas) -> None:
                 )
 
 
-def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
+def check_stored(results: Path, jobs: int = 1, report: Report = lambda _: None) -> Conformance:
     """Check every trace that the atlas is made of again, without any framework.
+
+    Args:
+        results: the folder of the atlas.
+        jobs: processes.
+        report: told how far it is.
 
     Raises:
         TraceError: there is no atlas, or a race's trace is missing.
@@ -231,20 +239,26 @@ def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
     """
     atlas = read_atlas(results / ATLAS)
     result = Conformance(traces=results / TRACES)
-    for entry in atlas.systems:
-        for before in entry.recordings:
-            report(before.trace)
-            recording = Recording(before.system, before.store, before.scenario, _sink(before), before.varies)
-            path = result.traces / before.trace
-            found = judge(recording, before.version, path, result.traces)
-            result.findings[recording] = [found]
-            result.compared += 1
-            if found.outcome != before.outcome:
-                result.differences.append(f"{path}: kept is {before.summary}; checked now: {found.summary}")
-            if found.breaks != before.breaks:
-                result.differences.append(
-                    f"{path}: the events at which clauses break are not those that are kept"
-                )
+    kept = [before for entry in atlas.systems for before in entry.recordings]
+    calls = [
+        partial(_judge_again, kept[at : at + _TOGETHER], result.traces)
+        for at in range(0, len(kept), _TOGETHER)
+    ]
+    again: list[Finding] = []
+    for answer in call_all(calls, jobs=jobs, on_done=lambda n: report(f"part {n + 1} of {len(calls)}")):
+        if isinstance(answer, Failure):
+            raise ResumeContractError(f"{result.traces}: {answer.reason}")
+        again += answer
+    for before, found in zip(kept, again, strict=True):
+        path = result.traces / before.trace
+        result.findings[_recording_of(before)] = [found]
+        result.compared += 1
+        if found.outcome != before.outcome:
+            result.differences.append(f"{path}: kept is {before.summary}; checked now: {found.summary}")
+        if found.breaks != before.breaks:
+            result.differences.append(
+                f"{path}: the events at which clauses break are not those that are kept"
+            )
     for row in atlas.races:
         report(row.trace)
         result.races.append(row)
@@ -256,6 +270,14 @@ def check_stored(results: Path, report: Report = lambda _: None) -> Conformance:
     if not result.compared:
         raise ResumeContractError(f"{results / ATLAS}: no recording in it: record some with conform --write")
     return result
+
+
+def _judge_again(kept: Sequence[Finding], traces: Path) -> list[Finding]:
+    return [judge(_recording_of(f), f.version, traces / f.trace, traces) for f in kept]
+
+
+def _recording_of(found: Finding) -> Recording:
+    return Recording(found.system, found.store, found.scenario, cast(Any, found.sink), found.varies)
 
 
 def judged_again(result: Conformance, results: Path) -> Atlas:
@@ -271,10 +293,6 @@ def judged_again(result: Conformance, results: Path) -> Atlas:
         for entry in before.systems
     ]
     return msgspec.structs.replace(before, systems=entries)
-
-
-def _sink(found: Finding) -> Any:
-    return found.sink
 
 
 def keep(result: Conformance, results: Path, recorded: Sequence[str]) -> Atlas:

@@ -71,7 +71,7 @@ def conform_command(
     kept = None if write is not None or stored else read_atlas(results / ATLAS)
     with tempfile.TemporaryDirectory(prefix="conform-") as name, status_line("conformance") as report:
         if stored:
-            result = check_stored(results, report)
+            result = check_stored(results, jobs or available_workers(), report)
         else:
             result = conform(
                 Path(name),
