@@ -373,16 +373,22 @@ Wanted(r, q) ==
   ELSE LET at0 == {x \in Available(ledger[b], b, u, 0) : free(x) /\ (IsGate(x) => sole)}
            at1 == IF claim = 0 THEN {} ELSE {x \in Available(ledger[b], b, u, claim) : free(x)} IN
        {<<x, 0>> : x \in at0} \cup {<<x, claim>> : x \in at1 \ at0}
+(* Has q come to a step that is recorded?  Then the load ignored the ledger, *)
+(* and it is the load of the whole crew.                                    *)
+RunsAnew(q) ==
+  IF run[q].phase # "ready" \/ run[q].step = AtCommit THEN FALSE
+  ELSE Kind[run[q].step] # "gate" /\ ledger[run[q].branch][run[q].step].out # None
 Joins(r) ==
   /\ Foremost(r) /\ NoCode /\ Plain
   /\ \E q \in Others(r) :
        \/ /\ \E w \in Wanted(r, q) :
                run' = [run EXCEPT ![r] = Arrive(run[q].branch, run[q].unit, run[q].base, w[1], w[2])]
           /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed>>
-       \/ /\ Busy(q) /\ "ledger_ignored" \in used
-          /\ UnitAfter(run[q].branch, Len(ckpt[run[q].branch])) = run[q].unit
-          /\ LoadIgnoringLedger(r, run[q].branch)
-          /\ \A p \in Others(r) : ~At(p, run[q].branch, run'[r].step)
+       \/ /\ "ledger_ignored" \in used /\ RunsAnew(q)
+          /\ \E x \in {x \in StepsIn[run[q].unit] : Kind[x] # "gate" /\ ledger[run[q].branch][x].out # None} :
+               /\ \A p \in Others(r) : ~At(p, run[q].branch, x)
+               /\ run' = [run EXCEPT ![r] = Arrive(run[q].branch, run[q].unit, run[q].base, x, 0)]
+          /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed>>
 Leaves(r) ==
   /\ run[r].phase = "ready" /\ Others(r) # {}
   /\ LET b == run[r].branch x == run[r].step
