@@ -61,8 +61,8 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "next": st.lists(names, max_size=2),
     },
     "crashed": {"signal": optional_names, "status": st.one_of(st.none(), st.integers(-1, 255))},
-    "paused": {"signal": names},
-    "continued": {"signal": names},
+    "paused": {"signal": names, "process": optional_names},
+    "continued": {"signal": names, "process": optional_names},
     "forked": {"checkpoint": optional_names, "index": counts, "child": names, "declared": st.booleans()},
     "store_read": {
         "checkpoints": st.lists(
