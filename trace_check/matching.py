@@ -116,8 +116,20 @@ class Matcher:
 
     def _take_next(self, s: bytes, faults: int, action: Action, *parameters: int) -> Iterator[Move]:
         """The same for an action whose last parameter is where the runner goes next."""
-        for x in self._positions:
+        for x in self._within_reach(s, *parameters):
             yield from self._take(s, faults, action, *parameters, x)
+
+    def _within_reach(self, s: bytes, r: int, b: int = 0, *_: int) -> Iterator[int]:
+        """Where runner r may be after one step: in its unit or the next, or in the one that branch b goes on with."""
+        c, at_unit = self.c, self._run(s, r, at.UNIT)
+        if self._run(s, r, at.PHASE) == at.IDLE:
+            units = [at.unit_after(c, s, b, at.length(c, s, b))]
+        else:
+            units = [at_unit, at_unit + 1]
+        yield at.AT_COMMIT
+        for u in units:
+            if u <= c.U:
+                yield from range(c.first[u], c.first[u + 1])
 
     def _take_over(self, s: bytes, r: int) -> Iterator[Move]:
         """A take-over, after the lease ended unseen: which can wait until just before."""
