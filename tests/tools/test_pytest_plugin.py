@@ -99,7 +99,10 @@ def _no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def inside(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     """Run pytest in this process, with this plugin and no other."""
-    return pytester.runpytest_inprocess("-p", "resume_contract.pytest_plugin", *arguments)
+    # A Java that other tests started in this process answers to SIGSEGV: the handler must stay its own.
+    return pytester.runpytest_inprocess(
+        "-p", "no:faulthandler", "-p", "resume_contract.pytest_plugin", *arguments
+    )
 
 
 def bare(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
