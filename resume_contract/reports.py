@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Generic, Protocol, TypeVar
@@ -36,15 +37,15 @@ class Judged(Protocol):
 R = TypeVar("R", bound=Judged)
 
 
-class Report(Generic[R]):
+class Report(ABC, Generic[R]):
     """Runs, and the differences found: one line each, those of a run beginning with its name."""
 
     differences: tuple[str, ...]
 
     @property
+    @abstractmethod
     def judged(self) -> Sequence[R]:
         """The runs."""
-        raise NotImplementedError
 
     @property
     def undecided(self) -> tuple[R, ...]:
