@@ -27,7 +27,7 @@ from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Action, Answering, Continue, Start
 from trace_check.recording.sink import fired_effects, open_sink
 from trace_check.recording.system import Job, load_system
-from trace_check.recording.systems.reference import ReferenceSystem
+from trace_check.recording.systems.reference.system import ReferenceSystem
 
 PROGRAM = [
     ProgramUnit(name="u1", steps=[ProgramStep(step="e", kind="effect"), ProgramStep(step="p", kind="pure")]),

@@ -156,7 +156,7 @@ def test_a_system_without_an_environment_is_said_to_be_missing(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "nowhere.py").write_text(
-        "from trace_check.recording.systems.reference import ReferenceSystem\n"
+        "from trace_check.recording.systems.reference.system import ReferenceSystem\n"
         "class Nowhere(ReferenceSystem):\n    name = 'nowhere'\n    extra = 'no-such-extra'\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -15,9 +15,8 @@ from trace_check.checker import Verdict
 from trace_check.events import StoreRead
 from trace_check.reader import Trace, read_trace
 from trace_check.recording import SCENARIOS, record
-from trace_check.recording.systems.burr import BurrSystem
-from trace_check.recording.systems.burr_plan import BurrPlan
-from trace_check.recording.systems.burr_store import (
+from trace_check.recording.systems.burr.plan import BurrPlan
+from trace_check.recording.systems.burr.store import (
     PARTITION,
     Fork,
     Forks,
@@ -25,6 +24,7 @@ from trace_check.recording.systems.burr_store import (
     read_branches,
     stored_value,
 )
+from trace_check.recording.systems.burr.system import BurrSystem
 
 STARTED = [
     "loaded (",

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from trace_check.recording import SCENARIOS
-from trace_check.recording.systems.crewai import CrewAISystem
-from trace_check.recording.systems.crewai_plan import CrewAIPlan
-from trace_check.recording.systems.crewai_store import database, read_branch
+from trace_check.recording.systems.crewai.plan import CrewAIPlan
+from trace_check.recording.systems.crewai.store import database, read_branch
+from trace_check.recording.systems.crewai.system import CrewAISystem
 
 LONGER = SCENARIOS["kill-after-effect"].program
 PARALLEL = SCENARIOS["kill-beside-durable-sibling"].program

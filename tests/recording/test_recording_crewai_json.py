@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from trace_check.recording import SCENARIOS
-from trace_check.recording.systems.crewai import CrewAISystem
-from trace_check.recording.systems.crewai_json_store import (
+from trace_check.recording.branches import Branches
+from trace_check.recording.systems.crewai.json_store import (
     Seals,
     checkpoints_folder,
     line_to,
@@ -20,9 +20,9 @@ from trace_check.recording.systems.crewai_json_store import (
     read_branches,
     read_snapshots,
 )
-from trace_check.recording.systems.crewai_plan import CrewAIPlan
-from trace_check.recording.systems.crewai_store import database
-from trace_check.recording.systems.langgraph_branches import Branches
+from trace_check.recording.systems.crewai.plan import CrewAIPlan
+from trace_check.recording.systems.crewai.store import database
+from trace_check.recording.systems.crewai.system import CrewAISystem
 
 LONGER = SCENARIOS["kill-after-effect"].program
 PARALLEL = SCENARIOS["kill-beside-durable-sibling"].program

@@ -17,9 +17,9 @@ from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Start
 from trace_check.recording.sink import open_sink
 from trace_check.recording.system import Job, load_system
-from trace_check.recording.systems.dbos_layout import Layout
-from trace_check.recording.systems.dbos_session import Session, recording_connection
-from trace_check.recording.systems.dbos_store import database, read_branches
+from trace_check.recording.systems.dbos.layout import Layout
+from trace_check.recording.systems.dbos.session import Session, recording_connection
+from trace_check.recording.systems.dbos.store import database, read_branches
 from trace_check.recording.work import Work
 
 PROGRAM = [

@@ -36,9 +36,9 @@ from trace_check.recording.probe import Probe
 from trace_check.recording.scenarios import Action, Answering, Continue, Forking, Run, Scenario, Stage, Start
 from trace_check.recording.sink import open_sink
 from trace_check.recording.system import BranchRead, Job, load_system
-from trace_check.recording.systems.langgraph import LangGraphNewestSystem, LangGraphSystem
-from trace_check.recording.systems.langgraph_plan import Plan
-from trace_check.recording.systems.langgraph_session import Writes
+from trace_check.recording.systems.langgraph.plan import Plan
+from trace_check.recording.systems.langgraph.session import Writes
+from trace_check.recording.systems.langgraph.system import LangGraphNewestSystem, LangGraphSystem
 
 PINNED = "1.2.9"
 
@@ -447,7 +447,7 @@ def test_writes_that_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     timer.start()
     writes.wait(["slow"])
     timer.join()
-    monkeypatch.setattr("trace_check.recording.systems.langgraph_session.HOLD_SECONDS", 0.01)
+    monkeypatch.setattr("trace_check.recording.systems.langgraph.session.HOLD_SECONDS", 0.01)
     with pytest.raises(RecordingError, match=r"did not come to 'other' in 0\.01 s"):
         writes.wait(["other"])
     never = Writes(None)

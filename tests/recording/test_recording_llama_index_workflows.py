@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from trace_check.events import ProgramStep, ProgramUnit
+from trace_check.recording.branches import Branches
 from trace_check.recording.system import BranchRead, load_system
-from trace_check.recording.systems.langgraph_branches import Branches
-from trace_check.recording.systems.llama_index_workflows_store import Snapshots, read_branches
+from trace_check.recording.systems.llama_index_workflows.store import Snapshots, read_branches
 
 PROGRAM = [
     ProgramUnit(name="prepare", steps=[ProgramStep(step="e1", kind="effect")]),

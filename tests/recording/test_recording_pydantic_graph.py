@@ -14,8 +14,8 @@ from trace_check.checker import Verdict
 from trace_check.events import StoreRead
 from trace_check.reader import Trace, read_trace
 from trace_check.recording import SCENARIOS, record
-from trace_check.recording.systems.pydantic_graph import PydanticGraphSystem
-from trace_check.recording.systems.pydantic_graph_store import read_branch, sealed_unit
+from trace_check.recording.systems.pydantic_graph.store import read_branch, sealed_unit
+from trace_check.recording.systems.pydantic_graph.system import PydanticGraphSystem
 
 STARTED = [
     "loaded 0",

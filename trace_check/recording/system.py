@@ -26,16 +26,16 @@ __all__ = ["RECORDER_FAILED", "SYSTEMS", "BranchRead", "Job", "System", "load_sy
 _PLACE: Final = "trace_check.recording.systems."
 
 SYSTEMS: Final[dict[str, str]] = {
-    "langgraph": _PLACE + "langgraph:LangGraphSystem",
-    "langgraph-newest": _PLACE + "langgraph:LangGraphNewestSystem",
-    "crewai": _PLACE + "crewai:CrewAISystem",
-    "pydantic-graph": _PLACE + "pydantic_graph:PydanticGraphSystem",
-    "dbos": _PLACE + "dbos:DBOSSystem",
-    "llama-index-workflows": _PLACE + "llama_index_workflows:LlamaIndexWorkflowsSystem",
-    "agent-framework": _PLACE + "agent_framework:AgentFrameworkSystem",
-    "openai-agents": _PLACE + "openai_agents:OpenAIAgentsSystem",
-    "burr": _PLACE + "burr:BurrSystem",
-    "reference": _PLACE + "reference:ReferenceSystem",
+    "langgraph": _PLACE + "langgraph.system:LangGraphSystem",
+    "langgraph-newest": _PLACE + "langgraph.system:LangGraphNewestSystem",
+    "crewai": _PLACE + "crewai.system:CrewAISystem",
+    "pydantic-graph": _PLACE + "pydantic_graph.system:PydanticGraphSystem",
+    "dbos": _PLACE + "dbos.system:DBOSSystem",
+    "llama-index-workflows": _PLACE + "llama_index_workflows.system:LlamaIndexWorkflowsSystem",
+    "agent-framework": _PLACE + "agent_framework.system:AgentFrameworkSystem",
+    "openai-agents": _PLACE + "openai_agents.system:OpenAIAgentsSystem",
+    "burr": _PLACE + "burr.system:BurrSystem",
+    "reference": _PLACE + "reference.system:ReferenceSystem",
 }
 """The systems known by name -> where their class is, as ``module:class``."""
 

@@ -1,4 +1,4 @@
-"""One module for each system under test; each is imported only when it is asked for."""
+"""A package for each system under test; each is imported only when it is asked for."""
 
 from __future__ import annotations
 

@@ -1,0 +1,5 @@
+"""Burr: `system` is what is recorded, the other modules are its parts."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
