@@ -123,7 +123,7 @@ def test_judged_again_an_atlas_has_the_verdicts_of_now(
 def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
     fired, trace = run_race(Cell("reference", "sqlite", 3, 0.0), tmp_path)
     assert fired == 1
-    assert trace == tmp_path / "reference-1" / "race-3x0s.keyed.jsonl.gz"
+    assert trace == tmp_path / "reference-1" / "racers-3x0s.keyed.jsonl.gz"
 
 
 @pytest.mark.parametrize(

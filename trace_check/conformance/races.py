@@ -91,7 +91,11 @@ def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
     sink = load_system(cell.system).scenarios()[_RACED].sink
     path = record(
         cell.system,
-        race(cell.racers, cell.behind_gate),
+        msgspec.structs.replace(
+            race(cell.racers, cell.behind_gate),
+            # not the name of the scenario that is recorded for its verdict
+            name=f"racers-{cell.racers}x{cell.behind_gate:g}s",
+        ),
         folder,
         store=cell.store,
         sink=sink,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trace_check.events import ProgramStep, ProgramUnit, Value
+from trace_check.recording.order import parts
 from trace_check.recording.work import told
 
 __all__ = ["OUTCOMES", "Part", "Plan", "Sealed"]
@@ -71,7 +72,7 @@ class Plan:
         for unit in program:
             layer: dict[str, list[Part]] = {}
             for thread in self.threads:
-                split = _split(unit)
+                split = parts(unit)
                 for steps in split:
                     name = unit.name if len(split) == 1 else f"{unit.name}/{steps[0].step}"
                     node = f"{name}@{thread}" if joined == "parallel" else name
@@ -176,21 +177,3 @@ class Plan:
             for part in parts
             if part.step.kind == "gate"
         ]
-
-
-def _split(unit: ProgramUnit) -> list[list[ProgramStep]]:
-    """The unit's steps in an order that it allows, split into parts with no order between them."""
-    order: list[ProgramStep] = []
-    while len(order) < len(unit.steps):
-        done = {step.step for step in order}
-        order += [
-            step
-            for step in unit.steps
-            if step.step not in done and all(before in done for before in step.after)
-        ][:1]
-    parts: list[list[ProgramStep]] = []
-    for step in order:
-        touched = [part for part in parts if any(other.step in step.after for other in part)]
-        parts = [part for part in parts if part not in touched]
-        parts.append([*(other for part in touched for other in part), step])
-    return parts
