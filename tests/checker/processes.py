@@ -9,9 +9,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from rendering import Line, Rendering, header_of
-
 from pymodel.resume.program import Program, Step
+from trace_check.trials.rendering import Line, Rendering, header_of
 
 __all__ = ["random_processes", "unordered_program"]
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rendering import Line, Rendering, write
-
 from trace_check.checker import Verdict, check_file
 from trace_check.events import ACTION_KINDS, CheckpointRead, Header, ProgramStep, ProgramUnit
+from trace_check.trials.rendering import Line, Rendering, write
 
 __all__ = ["Script", "checkpoint", "effect", "gate", "pure", "unit"]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rendering import write
 from script import Script, effect, unit
 
 from trace_check.checker import check_file
+from trace_check.trials.rendering import write
 
 PROGRAM = (unit("u1", effect("e1")), unit("u2", effect("e2")))
 

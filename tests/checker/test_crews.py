@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from processes import random_processes, unordered_program
-from rendering import Line, Rendering, write
 from script import Script, effect, gate, pure, unit
 
 from trace_check.checker import check_file
 from trace_check.observations import threads
 from trace_check.reader import read_trace
+from trace_check.trials.rendering import Line, Rendering, write
 
 TWO = (unit("u1", effect("a"), effect("b")), unit("u2", effect("c")))
 

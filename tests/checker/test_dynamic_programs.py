@@ -8,8 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from programs import random_bounds, random_program
-from rendering import random_behaviour, render, write
 from script import Script
 
 from pymodel.resume.layout import Bounds
@@ -19,6 +17,8 @@ from trace_check.events import ACTION_KINDS, CheckpointRead
 from trace_check.learning import NEEDED
 from trace_check.observations import Thread, threads
 from trace_check.reader import read_trace
+from trace_check.trials.programs import random_bounds, random_program
+from trace_check.trials.rendering import random_behaviour, render, write
 
 
 class Dynamic(Script):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from programs import random_program
-from rendering import Line, Rendering, random_behaviour, render, write
 
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS
 from trace_check.checker import Verdict, check_file
+from trace_check.trials.programs import random_program
+from trace_check.trials.rendering import Line, Rendering, random_behaviour, render, write
 
 
 def may_swap(lines: list[Line], i: int) -> bool:

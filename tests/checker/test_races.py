@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from races import all_pass, one_passes, random_race
-from rendering import write
 
 from trace_check import explaining
 from trace_check.checker import Verdict, check_file
@@ -16,6 +15,7 @@ from trace_check.observations import Thread, threads
 from trace_check.reader import read_trace
 from trace_check.search import Search, Steps
 from trace_check.symmetry import loosen
+from trace_check.trials.rendering import write
 
 EXPLAINED = {"plain": (("check_then_claim", "unkeyed_effect"),), "keyed": (("check_then_claim",),)}
 

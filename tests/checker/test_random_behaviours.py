@@ -11,14 +11,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from programs import random_bounds, random_program
-from rendering import Behaviour, random_behaviour, render, write
 
-from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS, fault_names
-from pymodel.resume.program import PROGRAMS
 from pymodel.resume.transitions import ACTIONS
 from trace_check.checker import Verdict, check_file
+from trace_check.trials.rendering import Behaviour, random_behaviour, render, write
+from trace_check.trials.running import faulty_bounds, program_for, reference_case
 
 TRACES = int(os.environ.get("RESUME_CONTRACT_TRACES", "300"))
 
@@ -44,9 +42,6 @@ CLAUSE_OF = {
 }
 """The 18 faults of safety clauses."""
 
-PROGRAMS_OF = {"check_then_claim": ["Gated", "Sandwich"], "fork_aliases_parent": ["Asked", "Mixed", "Gated"]}
-"""The programs in which a fault has most occasion to show, where that matters."""
-
 LEAST_SHOWN = {"check_then_claim": 3, "lost_answer": 15, "fork_inherits_answer": 14}
 """Of 20 behaviours that break the clause, in how many the verdict must say so; 19 where nothing is said.
 
@@ -64,12 +59,8 @@ def test_the_reference_conforms(tmp_path: Path) -> None:
     taken: Counter[str] = Counter()
     unchecked = checked = 0
     for seed in range(TRACES):
-        rng = random.Random(seed)
-        behaviour = random_behaviour(rng, random_program(rng), random_bounds(rng), length=rng.randint(3, 30))
+        behaviour, rendering = reference_case(seed)
         assert behaviour.broken() <= {"NeverStuck"}
-        rendering = render(
-            rng, behaviour, hide=rng.choice((0, 0.1, 0.3)), overlap=rng.choice((0, 0.3, 0.7)), pending=0.4
-        )
         if not rendering.lines:
             continue
         found = check_file(write(tmp_path / "trace.jsonl", rendering), budget=10_000)
@@ -95,18 +86,8 @@ def faulty_traces(fault: str, count: int, path: Path) -> list[tuple[Behaviour, V
         seed += 1
         assert seed < 6000, f"{fault} is hardly ever reached"
         rng = random.Random(f"{fault}{seed}")
-        bounds = Bounds(
-            runners=2,
-            branches=rng.choice((1, 2)),
-            answers=2,
-            values=3,
-            crashes=2,
-            expiries=1,
-            invalid=1,
-            computations=3,
-        )
-        program = PROGRAMS[rng.choice(PROGRAMS_OF.get(fault, list(PROGRAMS)))]
-        behaviour = random_behaviour(rng, program, bounds, [fault], rng.randint(10, 40))
+        bounds = faulty_bounds(rng)
+        behaviour = random_behaviour(rng, program_for(rng, fault), bounds, [fault], rng.randint(10, 40))
         if CLAUSE_OF[fault] not in behaviour.broken():
             continue
         assert fault_names(behaviour.faults()) == (fault,)

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from trace_check.checker import Verdict, check_file
-
-TRACES = Path(__file__).parents[2] / "tests" / "data" / "traces"
-LANGGRAPH = TRACES / "langgraph-1.2.9"
+from trace_check.streaming.generate import MODELS
 
 
 def verdict(path: Path) -> Verdict:
@@ -25,7 +23,7 @@ def broken(found: Verdict) -> list[tuple[str, int, bool]]:
 
 
 @pytest.mark.parametrize(
-    "path", [LANGGRAPH / "park-and-resume.jsonl", *sorted((TRACES / "reference-1").glob("*.jsonl"))]
+    "path", [MODELS / "park-and-resume.jsonl", MODELS / "races-crashes-and-a-fork.jsonl"]
 )
 def test_conforming(path: Path) -> None:
     found = verdict(path)
@@ -35,14 +33,14 @@ def test_conforming(path: Path) -> None:
 
 
 def test_the_reference_trace_is_there_and_exercises_what_it_should() -> None:
-    found = verdict(TRACES / "reference-1" / "races-crashes-and-a-fork.jsonl")
+    found = verdict(MODELS / "races-crashes-and-a-fork.jsonl")
     assert found.exercised == ("PC", "EO", "FD", "CV", "CO-V", "CO-C", "FI", "LV")
 
 
 def test_kill_after_effect() -> None:
-    found = verdict(LANGGRAPH / "kill-after-effect.jsonl")
+    found = verdict(MODELS / "kill-after-effect.jsonl")
     assert (found.verdict, found.exit_status) == ("violates", 1)
-    second = fires(LANGGRAPH / "kill-after-effect.jsonl", "e1")[1]
+    second = fires(MODELS / "kill-after-effect.jsonl", "e1")[1]
     assert broken(found) == [("EO", second, True)]
     assert found.explanations == (("unkeyed_effect",),)
     first = found.first_unexplained
@@ -58,7 +56,7 @@ def test_kill_after_effect() -> None:
 
 
 def test_second_answer_at_an_old_checkpoint() -> None:
-    path = LANGGRAPH / "second-answer-at-old-checkpoint.jsonl"
+    path = MODELS / "second-answer-at-old-checkpoint.jsonl"
     found = verdict(path)
     assert found.verdict == "violates"
     fork = positions(path, "forked")[0]
@@ -72,7 +70,7 @@ def test_second_answer_at_an_old_checkpoint() -> None:
 
 
 def test_race() -> None:
-    path = LANGGRAPH / "race-two-resumers.jsonl"
+    path = MODELS / "race-two-resumers.jsonl"
     found = verdict(path)
     assert found.verdict == "violates"
     assert {(c, certain) for c, _, certain in broken(found)} == {("CO-C", True), ("EO", True)}

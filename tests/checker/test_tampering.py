@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from trace_check.checker import Verdict, check_file
+from trace_check.streaming.generate import MODELS
 
-REFERENCE = (
-    Path(__file__).parents[2] / "tests" / "data" / "traces" / "reference-1" / "races-crashes-and-a-fork.jsonl"
-)
+REFERENCE = MODELS / "races-crashes-and-a-fork.jsonl"
 Event = dict[str, Any]
 
 

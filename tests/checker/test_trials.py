@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 
 import pytest
-from rendering import write
 from script import Script, checkpoint, effect, gate, pure, unit
 from typer.testing import CliRunner
 
@@ -18,6 +17,7 @@ from pymodel.resume.transitions import ACTIONS
 from resume_contract.commands.trace import app
 from trace_check.checker import Verdict, check_file
 from trace_check.trials import running
+from trace_check.trials.rendering import write
 from trace_check.trials.running import Trials, faulty_case, reference_case, run_trials
 from trace_check.trials.visible import plainly_broken
 

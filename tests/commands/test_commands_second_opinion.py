@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from command_line import Command, one_line
 
-from resume_contract.manifest import ROOT
 from resume_contract.progress import Report
 from resume_contract.second_opinions import SecondOpinions
 from trace_check.checker import Verdict
+from trace_check.streaming.generate import MODELS
 
-TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
-CONFORMS = TRACES / "park-and-resume.jsonl"
-VIOLATES = TRACES / "kill-after-effect.jsonl"
+CONFORMS = MODELS / "park-and-resume.jsonl"
+VIOLATES = MODELS / "kill-after-effect.jsonl"
 
 
 def test_both_engines_agree(command: Command) -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from command_line import Command, one_line
 
-from resume_contract.manifest import ROOT
 from resume_contract.sequence import moments_of
 from trace_check.reader import read_trace
+from trace_check.streaming.generate import MODELS
 
-TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
-CONFORMS = TRACES / "park-and-resume.jsonl"
-VIOLATES = TRACES / "kill-after-effect.jsonl"
+CONFORMS = MODELS / "park-and-resume.jsonl"
+VIOLATES = MODELS / "kill-after-effect.jsonl"
 FIELDS = {
     "file",
     "verdict",
@@ -59,9 +58,9 @@ def test_json_is_a_list_of_verdicts(command: Command) -> None:
 
 
 def test_a_folder_stands_for_its_traces(command: Command) -> None:
-    ended = command("trace", "check", TRACES, "--json")
+    ended = command("trace", "check", MODELS, "--json")
     assert [Path(verdict["file"]).name for verdict in json.loads(ended.out)] == sorted(
-        path.name for path in TRACES.glob("*.jsonl")
+        path.name for path in MODELS.glob("*.jsonl")
     )
 
 

@@ -7,13 +7,12 @@ import random
 from pathlib import Path
 from typing import Any
 
-from programs import random_program
-from rendering import header_of, random_behaviour, render
-
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS
 from pymodel.resume.program import PROGRAMS
 from trace_check.events import ACTION_KINDS, encode_line
+from trace_check.trials.programs import random_program
+from trace_check.trials.rendering import header_of, random_behaviour, render
 
 __all__ = ["Json", "mingled", "random_log", "renumbered", "written"]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asking import of_both
-from rendering import Line, write
 from script import Script, checkpoint, effect, gate, pure, unit
 
 from trace_check.by_tlc.comparing import compare
 from trace_check.events import ACTION_KINDS
 from trace_check.reader import read_trace
+from trace_check.trials.rendering import Line, write
 
 UNITS = (unit("u1", effect("a"), pure("b")), unit("u2", gate("g"), effect("e", "g")))
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from asking import of_both
-from programs import random_bounds
-from rendering import Line, Rendering, random_behaviour, render, write
 
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import PROGRAMS
 from trace_check.by_tlc.comparing import compare
 from trace_check.errors import TraceError
 from trace_check.reader import Trace, read_trace
+from trace_check.trials.programs import random_bounds
+from trace_check.trials.rendering import Line, Rendering, random_behaviour, render, write
 
 WHOLE, TAMPERED, FAULTY = 12, 14, 2
 

@@ -9,7 +9,7 @@ from asking import disagreements
 
 from trace_check.reader import read_trace
 
-TRACES = sorted((Path(__file__).parents[2] / "tests" / "data" / "traces").rglob("*.jsonl*"))
+TRACES = sorted((Path(__file__).parents[2] / "results" / "traces").rglob("*.jsonl*"))
 
 
 @pytest.mark.slow

@@ -14,10 +14,9 @@ from asking import patient
 from trace_check.by_tlc.opinion import opinions_of_threads
 from trace_check.observations import threads
 from trace_check.reader import Trace, read_trace
+from trace_check.streaming.generate import MODELS
 
-REFERENCE = (
-    Path(__file__).parents[2] / "tests" / "data" / "traces" / "reference-1" / "races-crashes-and-a-fork.jsonl"
-)
+REFERENCE = MODELS / "races-crashes-and-a-fork.jsonl"
 Event = dict[str, Any]
 KINDS = ("effect_fired", "committed", "computed", "recorded", "gate_passed", "parked")
 

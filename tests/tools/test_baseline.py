@@ -11,7 +11,6 @@ from typing import NamedTuple
 import pytest
 
 from resume_contract.cli import run
-from resume_contract.manifest import ROOT
 from trace_check.baseline import (
     NO_CLAUSE,
     UNMODELLED,
@@ -22,11 +21,11 @@ from trace_check.baseline import (
     violations_of,
 )
 from trace_check.checker import check_file
+from trace_check.streaming.generate import MODELS
 
-TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
-KILL = TRACES / "kill-after-effect.jsonl"
-OLD = TRACES / "second-answer-at-old-checkpoint.jsonl"
-FINE = TRACES / "park-and-resume.jsonl"
+KILL = MODELS / "kill-after-effect.jsonl"
+OLD = MODELS / "second-answer-at-old-checkpoint.jsonl"
+FINE = MODELS / "park-and-resume.jsonl"
 
 
 class Ended(NamedTuple):

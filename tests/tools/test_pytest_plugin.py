@@ -95,13 +95,17 @@ def test_a_run_without_traces_imports_no_checker(pytester: pytest.Pytester) -> N
 @pytest.fixture(autouse=True)
 def _no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for told in ("CI", "BUILD_NUMBER"):  # there pytest repeats each failure in full at its end
+        monkeypatch.delenv(told, raising=False)
 
 
 def inside(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     """Run pytest in this process, with this plugin and no other."""
-    # A Java that other tests started in this process answers to SIGSEGV: the handler must stay its own.
+    # A Java that other tests started in this process answers to SIGSEGV: the handler must stay its own. That the plugin
+    # is imported already is so for these runs only.
     return pytester.runpytest_inprocess(
-        "-p", "no:faulthandler", "-p", "resume_contract.pytest_plugin", *arguments
+        *("-p", "no:faulthandler", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
+        *("-p", "resume_contract.pytest_plugin", *arguments),
     )
 
 

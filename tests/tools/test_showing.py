@@ -12,18 +12,17 @@ from xml.etree import ElementTree
 import pytest
 
 from resume_contract.cli import run
-from resume_contract.manifest import ROOT
 from resume_contract.sequence import Moment, actors_of, legend_of, mark_moments, moments_of
 from resume_contract.sequence_picture import MOST_EVENTS
 from trace_check.candidates import Candidates, candidates_before
 from trace_check.checker import check_file, check_trace
 from trace_check.reader import read_trace
+from trace_check.streaming.generate import MODELS
 from trace_check.writer import TraceWriter, start_trace
 
-TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
-KILL = TRACES / "kill-after-effect.jsonl"
-RACE = TRACES / "race-two-resumers.jsonl"
-FINE = TRACES / "park-and-resume.jsonl"
+KILL = MODELS / "kill-after-effect.jsonl"
+RACE = MODELS / "race-two-resumers.jsonl"
+FINE = MODELS / "park-and-resume.jsonl"
 
 
 class Ended(NamedTuple):

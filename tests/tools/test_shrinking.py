@@ -11,16 +11,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from resume_contract.cli import run
-from resume_contract.manifest import ROOT
 from trace_check.checker import Verdict, check_file
 from trace_check.reader import read_trace
 from trace_check.shrinking import same_verdict, shrink
+from trace_check.streaming.generate import MODELS
 
-TRACES = ROOT / "tests" / "data" / "traces" / "langgraph-1.2.9"
-KILL = TRACES / "kill-after-effect.jsonl"
-RACE = TRACES / "race-two-resumers.jsonl"
-OLD = TRACES / "second-answer-at-old-checkpoint.jsonl"
-FINE = TRACES / "park-and-resume.jsonl"
+KILL = MODELS / "kill-after-effect.jsonl"
+RACE = MODELS / "race-two-resumers.jsonl"
+OLD = MODELS / "second-answer-at-old-checkpoint.jsonl"
+FINE = MODELS / "park-and-resume.jsonl"
 
 Json = dict[str, Any]
 

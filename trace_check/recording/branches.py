@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from trace_check.events import ROOT_BRANCH
+from trace_check.recording.log import EventLog
 
 __all__ = ["Branches"]
 
@@ -29,6 +30,30 @@ class Branches:
         """Note a new branch from that checkpoint; where it has no name it gets one that no other process takes."""
         child = child or self._free_name(parent)
         self._append(["fork", checkpoint, child])
+        return child
+
+    def fork_unasked(
+        self, log: EventLog, parent: str, checkpoint: str, sealed: Mapping[str, Sequence[str]]
+    ) -> str:
+        """Note, and say in the log, that going on from a checkpoint makes a branch for which nobody asked.
+
+        Args:
+            log: where it is said, once for each instance.
+            parent, checkpoint: where the branch begins.
+            sealed: each instance of the program -> the checkpoints up to there that seal a unit, the oldest first.
+        """
+        child = self.fork(parent, checkpoint)
+        for thread, ids in sealed.items():
+            log.emit(
+                "forked",
+                thread=thread,
+                branch=parent,
+                checkpoint=ids[-1] if ids else None,
+                index=len(ids),
+                child=child,
+                declared=False,
+                inferred=True,
+            )
         return child
 
     def _free_name(self, parent: str) -> str:

@@ -13,14 +13,23 @@ from typing import Any
 
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS, fault_names
-from pymodel.resume.program import PROGRAMS
+from pymodel.resume.program import PROGRAMS, Program
 from pymodel.resume.transitions import ACTIONS
 from trace_check.checker import Verdict, check_file
 from trace_check.trials.programs import random_bounds, random_program
 from trace_check.trials.rendering import Behaviour, Rendering, random_behaviour, render, write
 from trace_check.trials.visible import plainly_broken
 
-__all__ = ["BUDGET", "FaultCounts", "Trials", "faulty_case", "reference_case", "run_trials"]
+__all__ = [
+    "BUDGET",
+    "FaultCounts",
+    "Trials",
+    "faulty_bounds",
+    "faulty_case",
+    "program_for",
+    "reference_case",
+    "run_trials",
+]
 
 BUDGET = 4_000
 """Places of the search that a trial may take; what takes more is counted as unchecked."""
@@ -121,6 +130,25 @@ def reference_case(seed: int) -> tuple[Behaviour, Rendering]:
     return behaviour, render(rng, behaviour, hide=hide, overlap=overlap, pending=0.4)
 
 
+def faulty_bounds(rng: random.Random) -> Bounds:
+    """Two runners with room for every fault to show."""
+    return Bounds(
+        runners=2,
+        branches=rng.choice((1, 2)),
+        answers=2,
+        values=3,
+        crashes=2,
+        expiries=1,
+        invalid=1,
+        computations=3,
+    )
+
+
+def program_for(rng: random.Random, fault: str) -> Program:
+    """A program in which a fault can show."""
+    return PROGRAMS[rng.choice(_PROGRAMS_OF.get(fault, tuple(PROGRAMS)))]
+
+
 def faulty_case(fault: str, seed: int) -> tuple[Behaviour, Rendering]:
     """A behaviour in which a fault is used, now and then together with another one."""
     attempt = 0
@@ -129,17 +157,8 @@ def faulty_case(fault: str, seed: int) -> tuple[Behaviour, Rendering]:
         faults = [fault]
         if rng.random() < _SECOND_FAULT:
             faults.append(rng.choice([name for name in FAULTS if name != fault]))
-        bounds = Bounds(
-            runners=2,
-            branches=rng.choice((1, 2)),
-            answers=2,
-            values=3,
-            crashes=2,
-            expiries=1,
-            invalid=1,
-            computations=3,
-        )
-        program = PROGRAMS[rng.choice(_PROGRAMS_OF.get(fault, tuple(PROGRAMS)))]
+        bounds = faulty_bounds(rng)
+        program = program_for(rng, fault)
         behaviour = random_behaviour(rng, program, bounds, faults, rng.randint(10, 30))
         if fault in fault_names(behaviour.faults()):
             return behaviour, render(rng, behaviour, reads=0.15, overlap=rng.choice((0, 0.2)))

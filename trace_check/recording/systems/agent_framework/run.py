@@ -110,20 +110,9 @@ class RecordingStorage(FileCheckpointStorage):
         branch = session.branches.of(checkpoint_id)
         by_time = sorted(known, key=lambda name: known[name].timestamp)
         if named and session.branches.heads(by_time)[branch] != checkpoint_id:
-            child = session.branches.fork(branch, checkpoint_id)
-            for thread in session.layout.threads:
-                ids = sealing(session.layout, _told(self._line), thread)
-                session.log.emit(
-                    "forked",
-                    thread=thread,
-                    branch=branch,
-                    checkpoint=ids[-1] if ids else None,
-                    index=len(ids),
-                    child=child,
-                    declared=False,
-                    inferred=True,
-                )
-            branch = child
+            told = _told(self._line)
+            sealed = {thread: sealing(session.layout, told, thread) for thread in session.layout.threads}
+            branch = session.branches.fork_unasked(session.log, branch, checkpoint_id, sealed)
         session.log.branch = branch
         if branch == session.job.branch or not named:
             return

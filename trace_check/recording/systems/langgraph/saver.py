@@ -77,20 +77,8 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
             config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
             known = sorted(item.checkpoint["id"] for item in super().list(config))
             if session.branches.heads(known)[branch] != wanted:
-                child = session.branches.fork(branch, wanted)
-                for own in session.plan.threads:
-                    sealed = self._sealed(line, own)
-                    session.log.emit(
-                        "forked",
-                        thread=own,
-                        branch=branch,
-                        checkpoint=sealed[-1] if sealed else None,
-                        index=len(sealed),
-                        child=child,
-                        declared=False,
-                        inferred=True,
-                    )
-                branch = child
+                sealed = {own: self._sealed(line, own) for own in session.plan.threads}
+                branch = session.branches.fork_unasked(session.log, branch, wanted, sealed)
         session.log.branch = branch
         return line
 

@@ -147,27 +147,17 @@ class Application:
         branch = self._branches.of(name)
         if self._branches.heads(self._snapshots.names())[branch] == name:
             return branch
-        child = self._branches.fork(branch, name)
-        for thread in self._layout.threads:
-            ids = sealing(self._layout, self._told(), thread)
-            index, newest = len(ids), ids[-1] if ids else None
+        told = self._told()
+        sealed = {thread: sealing(self._layout, told, thread) for thread in self._layout.threads}
+        child = self._branches.fork_unasked(self._log, branch, name, sealed)
+        for thread, gate in self._line[-1].waiting().values():
+            # Where a gate waits, the new line begins with it waiting.
+            ids = sealed[thread]
+            newest = ids[-1] if ids else None
             self._log.emit(
-                "forked",
-                thread=thread,
-                branch=branch,
-                checkpoint=newest,
-                index=index,
-                child=child,
-                declared=False,
-                inferred=True,
+                "loaded", thread=thread, branch=child, checkpoint=newest, index=len(ids), inferred=True
             )
-            for whose, gate in self._line[-1].waiting().values():
-                if whose == thread:
-                    # Where a gate waits, the new line begins with it waiting.
-                    self._log.emit(
-                        "loaded", thread=thread, branch=child, checkpoint=newest, index=index, inferred=True
-                    )
-                    self._log.begin("parked", thread=thread, branch=child, gate=gate, inferred=True).end()
+            self._log.begin("parked", thread=thread, branch=child, gate=gate, inferred=True).end()
         return child
 
     def _approve(self, state: Any, answering: Answering) -> bool:
