@@ -61,7 +61,7 @@ def explain(error: BaseException) -> str | None:
 
 _ROOTS = (
     ("tlc_runner.errors", "TLCError"),
-    ("pymodel.engine.errors", "EngineError"),
+    ("pymodel.errors", "EngineError"),
     ("separating_models.errors", "SeparationError"),
     ("trace_check.errors", "TraceError"),
     ("trace_check.errors", "RecordingError"),

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from pymodel.engine.errors import ModelError
+from pymodel.errors import ModelError
 from pymodel.resume.clauses import SOMETIMES
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import PROGRAMS

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pymodel.engine.errors import ModelError
+from pymodel.errors import ModelError
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.layout import Bounds
 from separating_models.by_tlc import INVARIANT_OF

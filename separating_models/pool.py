@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, NoReturn, TypeVar
 
-from pymodel.engine.errors import EngineError
+from pymodel.errors import EngineError
 from separating_models.errors import SeparationError
 from tlc_runner.errors import TLCError
 

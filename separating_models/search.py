@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pymodel.engine.errors import CapacityError
+from pymodel.errors import CapacityError
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.layout import Bounds
 from pymodel.resume.model import FAULTS

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pymodel.engine.errors import EngineError
-from pymodel.resume.model import fault_names
+from pymodel.errors import EngineError
+from pymodel.resume.fault_names import fault_names
 from trace_check.diagnosis import closest
 from trace_check.errors import TraceError
 from trace_check.exercise import exercised

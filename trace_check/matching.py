@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from pymodel.engine.errors import CapacityError
+from pymodel.errors import CapacityError
 from pymodel.resume import actions as act
 from pymodel.resume import faults as dev
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import is_waiting
-from pymodel.resume.layout import OVERFLOWS, lay_out, plain
-from pymodel.resume.model import initial_record
+from pymodel.resume.initial import initial_state
+from pymodel.resume.layout import OVERFLOWS, lay_out
 from trace_check.crews import Crews
 from trace_check.events import (
     Answer,
@@ -79,11 +79,11 @@ class Matcher:
     def __init__(self, thread: Thread) -> None:
         self.thread = thread
         layout = lay_out(thread.program, thread.bounds(), free=True)
-        self.c = plain(layout.config)
+        self.c = layout.config
         self._t = bytearray(layout.width)
         self.crews = Crews(self.c, thread.runners)
         self.quotient = Quotient(self.c, self.crews)
-        self.initial = initial_record(layout.config, layout.width).tobytes()
+        self.initial = initial_state(layout)
         self._positions = range(self.c.S + 1)
         self._gates = [g for g in self.c.gate_in if g]
         names = [step.name for step in thread.program.steps]

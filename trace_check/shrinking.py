@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from pymodel.engine.errors import EngineError
+from pymodel.errors import EngineError
 from trace_check.checker import DEFAULT_BUDGET, Verdict, check_trace
 from trace_check.errors import TraceError
 from trace_check.events import (

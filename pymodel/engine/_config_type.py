@@ -25,7 +25,7 @@ from numba.extending import (
 from numba.np import numpy_support
 from numba.np.arrayobj import populate_array
 
-from pymodel.engine.errors import ModelError
+from pymodel.errors import ModelError
 
 __all__ = ["ConfigHandle", "ConfigType"]
 

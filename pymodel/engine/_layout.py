@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymodel.engine._kernels import Layout
-from pymodel.engine.errors import LimitError
+from pymodel.errors import LimitError
 
 __all__ = ["pack_fields"]
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pymodel.engine.errors import MemoryLimitError
+from pymodel.errors import MemoryLimitError
 
 __all__ = ["Account", "GrowingArray"]
 

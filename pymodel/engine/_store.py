@@ -12,8 +12,8 @@ from pymodel.engine._kernels import NO_PARENT, PARTITION_BITS, PARTITIONS, Inter
 from pymodel.engine._layout import pack_fields
 from pymodel.engine._memory import Account, GrowingArray
 from pymodel.engine.compiling import EngineKernels
-from pymodel.engine.errors import LimitError
 from pymodel.engine.model import Model, Record
+from pymodel.errors import LimitError
 
 __all__ = ["Partition", "StateStore"]
 

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.engine.errors import ModelError
 from pymodel.engine.model import Model
+from pymodel.errors import ModelError
 
 __all__ = [
     "CompiledModel",
@@ -111,7 +111,8 @@ def _engine_sources() -> list[object]:
     import llvmlite.binding
     import numba
 
-    from pymodel.engine import _config_type, _intrinsics, _kernels, rows
+    from pymodel import rows
+    from pymodel.engine import _config_type, _intrinsics, _kernels
 
     return [
         sys.version,
@@ -162,7 +163,8 @@ class _ModelEntry:
         self.dispatcher = self._build(counted=False)
 
     def _build(self, counted: bool) -> Any:
-        from pymodel.engine import _kernels, rows
+        from pymodel import rows
+        from pymodel.engine import _kernels
         from pymodel.engine._lean import helper
 
         def compile_(function: Callable[..., Any]) -> Any:

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from pymodel.engine.errors import LimitError, ModelError
 from pymodel.engine.exploration import ActionCount, Exploration, Found, Progress
 from pymodel.engine.model import Model
+from pymodel.errors import LimitError, ModelError
 
 __all__ = ["ActionCount", "Exploration", "Found", "Progress", "available_workers", "explore"]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pymodel.engine.errors import LimitError, ModelError
 from pymodel.engine.model import Model, Record
 from pymodel.engine.stepping import stepper
 from pymodel.engine.values import FrozenDict, decoded
+from pymodel.errors import LimitError, ModelError
 
 if TYPE_CHECKING:
     import networkx

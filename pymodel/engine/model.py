@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pymodel.engine.errors import CapacityError, ModelError
+from pymodel.errors import CapacityError, ModelError
 
 __all__ = ["Label", "Model", "Record", "Successor", "names_of_bits"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.engine.errors import ModelError
 from pymodel.engine.explorer import Exploration
 from pymodel.engine.model import Label, Model, Record
 from pymodel.engine.values import FrozenDict, changed, decoded, render_value
+from pymodel.errors import ModelError
 
 __all__ = ["Difference", "Step", "Trace", "counterexample", "trace_to", "witness"]
 

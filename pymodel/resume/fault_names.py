@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pymodel.engine.errors import ModelError
+from pymodel.errors import ModelError
 
 __all__ = ["FAULTS", "fault_bits", "fault_names"]
 

@@ -3,7 +3,6 @@
 The twin of ``MCResumeFaults.tla``.  It is a module of its own so that the reference is compiled without it.
 """
 
-from pymodel.engine.rows import copy_row
 from pymodel.resume.actions import Commit
 from pymodel.resume.clauses import CLAUSES, broken_clauses
 from pymodel.resume.faults import (
@@ -86,6 +85,7 @@ from pymodel.resume.transitions import (
     store_steps,
     take_over_steps,
 )
+from pymodel.rows import copy_row
 
 SOUGHT = "NotSought"
 INVARIANTS = (*CLAUSES, SOUGHT)

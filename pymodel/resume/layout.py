@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pymodel.engine.errors import ModelError
+from pymodel.errors import ModelError
 from pymodel.resume import reading as at
 from pymodel.resume.faults import LOST_ANSWER
 from pymodel.resume.program import KINDS, Program
 
-__all__ = ["OVERFLOWS", "Bounds", "Config", "lay_out", "plain"]
+__all__ = ["OVERFLOWS", "Bounds", "Config", "lay_out"]
 
 OVERFLOWS = (
     "",
@@ -75,7 +72,10 @@ class Bounds:
 
 
 class Config(NamedTuple):
-    """What every function of the model gets as ``c``.  Arrays are indexed from 1; two-dimensional ones are flat."""
+    """What every function of the model gets as ``c``.  Lists are indexed from 1; two-dimensional ones are flat.
+
+    Compiled functions get arrays of int64 in their place (see `pymodel.resume.model`).
+    """
 
     R: int
     """runners"""
@@ -160,12 +160,9 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
     length = max(bounds.length, unit_count)
     stride = step_count + 1
 
-    def numbers(size: int) -> NDArray[np.int64]:
-        return np.zeros(size, np.int64)
-
-    first, gate_in = numbers(unit_count + 2), numbers(unit_count + 2)
-    unit_of, kind, place, gate_slot, pure_slot = (numbers(stride) for _ in range(5))
-    after, inputs = numbers(stride * stride), numbers(stride * stride)
+    first, gate_in = ([0] * (unit_count + 2) for _ in range(2))
+    unit_of, kind, place, gate_slot, pure_slot = ([0] * stride for _ in range(5))
+    after, inputs = ([0] * (stride * stride) for _ in range(2))
     x = gates = pures = 0
     for u, unit in enumerate(program.units, 1):
         first[u] = x + 1
@@ -181,7 +178,7 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         for before in program.predecessors(step.name):
             after[x * stride + program.number(before)] = 1
         for y in range(1, step_count + 1):
-            inputs[x * stride + y] = unit_of[y] < unit_of[x] or after[x * stride + y]
+            inputs[x * stride + y] = int(unit_of[y] < unit_of[x] or after[x * stride + y])
 
     entry = at.ENTRY_OUT + max(len(unit) for unit in program.units)
     acks = bounds.answers if faults or free else 1
@@ -268,8 +265,3 @@ def _fanout(c: Config) -> int:
         + environment
         + (c.B * c.U * c.D * 2 if c.faults else 0)
     )
-
-
-def plain(config: Config) -> Config:
-    """The same configuration with lists for arrays: much faster where the functions run uncompiled."""
-    return Config(*(value.tolist() if isinstance(value, np.ndarray) else value for value in config))

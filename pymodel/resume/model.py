@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,19 +11,18 @@ from pymodel.engine import Model
 from pymodel.resume import actions, clauses, faults, faulty, reading, transitions
 from pymodel.resume.decoding import decoder, describe
 from pymodel.resume.fault_names import FAULTS, fault_bits, fault_names
+from pymodel.resume.initial import initial_state
 from pymodel.resume.layout import OVERFLOWS, Bounds, Config, lay_out
 from pymodel.resume.program import Program
 
-__all__ = ["FAULTS", "build", "fault_bits", "fault_names", "initial_record"]
+__all__ = ["FAULTS", "build", "fault_bits", "fault_names", "with_arrays"]
 
 
-def initial_record(config: Config, width: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    """Init: the root runs, nothing else is there."""
-    record = np.zeros(width, np.uint8)
-    root = reading.branch_at(config, 1)
-    record[root + reading.STATUS] = reading.RUNNING
-    record[root + reading.DECLARED] = 1
-    return record
+def with_arrays(config: Config) -> Config:
+    """The same configuration with arrays of int64 for lists, which is what compiled functions take."""
+    fields: dict[str, Any] = config._asdict()
+    arrays = {name: np.array(value, np.int64) for name, value in fields.items() if isinstance(value, list)}
+    return Config(**(fields | arrays))
 
 
 def build(
@@ -50,11 +50,11 @@ def build(
     return Model(
         name=name,
         module=(faulty, *reference, faults) if deviating else reference,
-        config=layout.config,
+        config=with_arrays(layout.config),
         width=layout.width,
         fanout=layout.fanout,
         label_width=transitions.LABEL_WIDTH,
-        initial=initial_record(layout.config, layout.width).reshape(1, -1),
+        initial=np.frombuffer(initial_state(layout), np.uint8).reshape(1, -1),
         actions=transitions.ACTIONS,
         invariants=faulty.INVARIANTS if deviating else clauses.INVARIANTS,
         sometimes=clauses.SOMETIMES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pymodel.engine.errors import ModelError
+from pymodel.errors import ModelError
 
 __all__ = ["KINDS", "PROGRAMS", "Program", "Step"]
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import NamedTuple
 
-from pymodel.engine.errors import CapacityError
+from pymodel.errors import CapacityError
 from pymodel.resume import clauses, faulty, transitions
 from pymodel.resume.decoding import decode
-from pymodel.resume.layout import OVERFLOWS, Bounds, Layout, lay_out, plain
-from pymodel.resume.model import fault_bits, initial_record
+from pymodel.resume.fault_names import fault_bits
+from pymodel.resume.initial import initial_state
+from pymodel.resume.layout import OVERFLOWS, Bounds, Layout, lay_out
 from pymodel.resume.program import Program
 from tlc_runner.values import Value
 
@@ -50,7 +51,7 @@ class Stepper:
         next_module: ModuleType | None = None,
     ) -> None:
         self.layout: Layout = lay_out(program, bounds, fault_bits(faults), free)
-        self.config = plain(self.layout.config)
+        self.config = self.layout.config
         has_faults = bool(self.layout.config.faults)
         self._next = (next_module or (faulty if has_faults else transitions)).Next
         self._check = (faulty if has_faults else clauses).Check
@@ -62,7 +63,7 @@ class Stepper:
     @property
     def initial(self) -> bytes:
         """The initial state."""
-        return initial_record(self.layout.config, self.layout.width).tobytes()
+        return initial_state(self.layout)
 
     def successors(self, state: bytes) -> list[Step]:
         """All steps out of a state, self-loops and duplicates included.

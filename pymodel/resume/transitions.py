@@ -3,7 +3,6 @@
 The steps come in pieces, so that the Next with faults (:mod:`pymodel.resume.faulty`) takes what a fault leaves of them.
 """
 
-from pymodel.engine.rows import copy_row
 from pymodel.resume.actions import (
     Claim,
     Commit,
@@ -41,6 +40,7 @@ from pymodel.resume.reading import (
     run_at,
     world_at,
 )
+from pymodel.rows import copy_row
 
 # Codes of the actions in labels, in this order; ACTIONS are their names.
 LOAD = 0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymodel.engine.errors import CapacityError
+from pymodel.errors import CapacityError
 from pymodel.resume import layout as contract_layout
 from pymodel.resume import reading as contract
 from pymodel.resume.program import Program

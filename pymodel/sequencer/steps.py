@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pymodel.engine.rows import copy_row
+from pymodel.rows import copy_row
 from pymodel.sequencer.reading import (
     AIM,
     ANSWER,

@@ -13,7 +13,7 @@ from strategies import bounds, programs
 from type_ok import ill_typed
 
 from pymodel.engine import ModelError, stepper
-from pymodel.engine.errors import CapacityError
+from pymodel.errors import CapacityError
 from pymodel.resume import reading
 from pymodel.resume.layout import Bounds, lay_out
 from pymodel.resume.model import FAULTS, build, fault_bits, fault_names

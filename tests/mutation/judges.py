@@ -18,7 +18,7 @@ from typing import Any
 
 from perturbing import perturbed
 
-from pymodel.engine.errors import CapacityError
+from pymodel.errors import CapacityError
 from pymodel.resume.layout import Bounds, Config
 from pymodel.resume.model import FAULTS
 from pymodel.resume.program import PROGRAMS as NAMED

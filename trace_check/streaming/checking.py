@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pymodel.engine.errors import EngineError
+from pymodel.errors import EngineError
 from trace_check.checker import (
     DEFAULT_BUDGET,
     BrokenClause,

@@ -73,7 +73,7 @@ def show_command(
 
 def _checked(trace: Trace) -> tuple[Verdict, Candidates | None]:
     """The verdict, and the candidate states before what it can't explain."""
-    from pymodel.engine.errors import EngineError
+    from pymodel.errors import EngineError
     from trace_check.candidates import candidates_before
     from trace_check.checker import Verdict, check_trace
     from trace_check.errors import TraceError

@@ -6,8 +6,8 @@ from typing import Any
 
 from pymodel.resume import actions
 from pymodel.resume import reading as at
-from pymodel.resume.layout import Bounds, Config, lay_out, plain
-from pymodel.resume.model import initial_record
+from pymodel.resume.initial import initial_state
+from pymodel.resume.layout import Bounds, Config, lay_out
 from pymodel.resume.program import Program
 from trace_check.errors import RecordingError
 from trace_check.recording.sink import Effect
@@ -56,8 +56,8 @@ class _Replay:
             ),
             free=True,
         )
-        self.c: Config = plain(layout.config)
-        self.state = initial_record(layout.config, layout.width).tobytes()
+        self.c: Config = layout.config
+        self.state = initial_state(layout)
 
     def _step(self, name: str) -> int:
         return at.AT_COMMIT if name == "commit" else self.program.number(name)

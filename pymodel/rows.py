@@ -1,11 +1,12 @@
-"""Helpers that models may call in `Next`, with one meaning compiled and uncompiled."""
+"""What models may call in `Next`, with one meaning compiled and uncompiled."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["copy_row"]
 
