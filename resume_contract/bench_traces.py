@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from resume_contract.errors import CHECKED, DIFFERS, ResumeContractError
+from trace_check.by_tlc.rate import LEAST_RATIO, Rate, measure_rate
+from trace_check.by_tlc.running import Tlc
 from trace_check.streaming.generate import MODELS, write_log
 
 __all__ = ["TARGETS", "Measured", "TraceBench", "bench_traces"]
@@ -81,9 +83,14 @@ class TraceBench:
     """What the bench measured: by "small", "mixed N", "conforming N" and "short N", N being events.
 
     The threads of "short" have 22 events each, those of "conforming" 81, so that it has four times as many.
+
+    Attributes:
+        rows: the commands.
+        beside_tlc: the mirror and TLC on one long trace, in process.
     """
 
     rows: dict[str, Measured]
+    beside_tlc: Rate
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -101,6 +108,10 @@ class TraceBench:
             lines.append(
                 f"small: {self.rows['small'].cpu_seconds:.2f} s, the target is {MOST_SMALL_SECONDS:g} s"
             )
+        if self.beside_tlc.ratio < LEAST_RATIO:
+            lines.append(
+                f"beside TLC: {self.beside_tlc.ratio:.1f} times as fast, the target is {LEAST_RATIO:g} times"
+            )
         return tuple(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -108,10 +119,12 @@ class TraceBench:
         return {
             "version": 1,
             "rows": {name: row.to_json() for name, row in self.rows.items()},
+            "beside_tlc": self.beside_tlc.to_json(),
             "targets": {
                 "events_per_cpu_second": TARGETS,
                 "peak_megabytes": MOST_MEGABYTES,
                 "small_cpu_seconds": MOST_SMALL_SECONDS,
+                "times_tlc": LEAST_RATIO,
             },
             "processors": os.cpu_count(),
         }
@@ -121,19 +134,24 @@ def bench_traces(
     events: Sequence[int] = (1_000_000, 10_000_000),
     *,
     runs: int = 3,
+    units: int = 48,
+    tlc: Tlc | None = None,
     on_run: Callable[[str], None] | None = None,
 ) -> TraceBench:
-    """Time `trace check` on one small trace, and on logs of about so many events that conform and that do not.
+    """Time `trace check` on one small trace and on logs of about so many events, and a long trace beside TLC.
 
     The scanner is compiled beforehand, as after any first use.
 
     Args:
         events: sizes of the conforming logs; the smallest is also that of the mixed one, the largest that of the short.
         runs: of the small trace, whose median counts.
+        units: of the program of the trace that TLC is timed on.
+        tlc: what to run it with; see `measure_rate`.
         on_run: told which run begins.
 
     Raises:
         ResumeContractError: a command came to no verdict.
+        TLCError: TLC cannot run.
     """
     from trace_check.reader import read_trace
     from trace_check.streaming.compiling import kernels
@@ -163,7 +181,8 @@ def bench_traces(
             rows[f"conforming {size}"] = large(CONFORMING, size)
         say(f"short {max(events):,}")
         rows[f"short {max(events)}"] = large(SHORT, max(events))
-    return TraceBench(rows)
+    say("beside TLC")
+    return TraceBench(rows, measure_rate(units, tlc=tlc))
 
 
 def _measured(path: Path, events: int, threads: int) -> Measured:

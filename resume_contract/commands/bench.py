@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -14,6 +14,9 @@ from resume_contract.errors import CHECKED, DIFFERS
 from resume_contract.manifest import MANIFEST, load_manifest
 from resume_contract.progress import status_line
 from resume_contract.writing import require_folder, write_json
+
+if TYPE_CHECKING:
+    from trace_check.by_tlc.running import Tlc
 
 __all__ = ["bench_command"]
 
@@ -39,7 +42,9 @@ def bench_command(
 ) -> None:
     """Time the mirror beside TLC, or with --traces the checking of traces, as whole commands."""
     if traces:
-        _bench_traces(events, runs, write, as_json)
+        from trace_check.by_tlc.running import Tlc
+
+        _bench_traces(events, runs, write, as_json, Tlc(tlc_jar, java, heap, java_args=()))
     load_manifest(manifest).select([model])
     if write is not None:
         require_folder(write)
@@ -63,13 +68,15 @@ def bench_command(
     raise typer.Exit(DIFFERS if found.missed else CHECKED)
 
 
-def _bench_traces(events: list[int] | None, runs: int, write: Path | None, as_json: bool) -> NoReturn:
+def _bench_traces(
+    events: list[int] | None, runs: int, write: Path | None, as_json: bool, tlc: Tlc
+) -> NoReturn:
     from resume_contract.bench_traces import bench_traces
 
     if write is not None:
         require_folder(write)
     with status_line("timing the checking of traces") as report:
-        found = bench_traces(events or (1_000_000, 10_000_000), runs=runs, on_run=report)
+        found = bench_traces(events or (1_000_000, 10_000_000), runs=runs, tlc=tlc, on_run=report)
     if write is not None:
         write_json(write / "bench-traces.json", found.to_json())
     if as_json:
@@ -79,6 +86,10 @@ def _bench_traces(events: list[int] | None, runs: int, write: Path | None, as_js
             typer.echo(
                 f"{name:<22} {row.cpu_seconds:8.2f} s {row.rate:12,.0f} events a second {row.peak_megabytes:7.0f} MB"
             )
+        beside = found.beside_tlc
+        typer.echo(
+            f"{'beside TLC':<22} {beside.ratio:8.1f} times as fast on a trace of {beside.observations} observations"
+        )
     for line in found.missed:
         typer.echo(f"difference: {line}", err=True)
     raise typer.Exit(DIFFERS if found.missed else CHECKED)

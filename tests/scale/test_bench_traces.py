@@ -9,7 +9,7 @@ from resume_contract.bench_traces import bench_traces
 
 def test_its_rows_and_what_misses_a_target() -> None:
     told: list[str] = []
-    found = bench_traces([10_000], runs=1, on_run=told.append)
+    found = bench_traces([10_000], runs=1, units=6, on_run=told.append)
     verdicts = {name: row.verdict for name, row in found.rows.items()}
     assert verdicts == {
         "small": "violates",
@@ -17,13 +17,20 @@ def test_its_rows_and_what_misses_a_target() -> None:
         "conforming 10000": "conforms",
         "short 10000": "conforms",
     }
-    assert told == ["small", "mixed", "conforming 10,000", "short 10,000"]
+    assert told == ["small", "mixed", "conforming 10,000", "short 10,000", "beside TLC"]
+    assert found.beside_tlc.units == 6
+    assert found.beside_tlc.tlc_seconds > found.beside_tlc.mirror_seconds > 0
     assert found.rows["conforming 10000"].events == 81 * found.rows["conforming 10000"].threads
     assert all(row.cpu_seconds > 0.1 and row.peak_megabytes > 20 for row in found.rows.values())
     fast = {
         name: replace(row, cpu_seconds=0.01, start_seconds=0.0, peak_megabytes=100.0)
         for name, row in found.rows.items()
     }
-    assert replace(found, rows=fast).missed == ()
+    quick = replace(found.beside_tlc, mirror_seconds=1e-9)
+    found = replace(found, rows=fast, beside_tlc=quick)
+    assert found.missed == ()
+    assert replace(found, beside_tlc=replace(quick, mirror_seconds=1e3)).missed == (
+        "beside TLC: 0.0 times as fast, the target is 50 times",
+    )
     heavy = fast | {"mixed 10000": replace(fast["mixed 10000"], cpu_seconds=1.0, peak_megabytes=501.0)}
     assert [line.partition(":")[0] for line in replace(found, rows=heavy).missed] == ["mixed 10000"] * 2
