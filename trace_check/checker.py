@@ -255,8 +255,10 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
         breaking = [g for g in goals if breaks(g, bit)]
         if breaking:
             where = min(_broken_at(way, thread, bit) for way in _ways(explained, breaking))
-            certain = all(g.broken >> bit & 1 for g in goals) and (
-                explained.surely is None or bool(explained.surely >> bit & 1)
+            certain = (
+                all(g.broken >> bit & 1 for g in goals)
+                if explained.surely is None
+                else bool(explained.surely >> bit & 1)
             )
             verdict.clauses.append(BrokenClause(clause, where, certain, thread.name))
     if any(g.faults or g.unmodelled for g in goals):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pymodel.resume.fault_names import FAULTS
 from trace_check.matching import Matcher
 from trace_check.observations import Thread
 from trace_check.search import Explained, Search, Steps
@@ -11,6 +12,14 @@ __all__ = ["explain", "explain_thread"]
 
 _FIRST_LOOK = 500
 """Places that are looked at before twins are made use of."""
+
+
+ALL_FAULTS = (1 << len(FAULTS)) - 1
+
+_HASTY_LOOK = 2_000
+"""Places that are looked at where an explanation may be missed."""
+
+_DIVES = ((True, True), (False, True), (False, False))
 
 
 def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
@@ -70,18 +79,20 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
     loose = Search(steps, loosened.observations, loosened=loosened)
     finished = loose.run(budget // 2)
     spent = loose.found.expanded
-    if not finished or not loose.found.goals:
+    if not finished:
         return None, spent
+    if not loose.found.goals:
+        return _without(steps, search, budget - spent), spent
     result = Explained()
     for faults in sorted({goal.faults for goal in loose.found.goals}):
-        for hasty in (True, False):
-            dive = Search(steps, observations, only=faults, hasty=hasty)
-            finished = dive.run(budget - spent)
+        for eager, hasty in _DIVES:
+            dive = Search(steps, observations, only=faults, hasty=hasty, eager=eager)
+            finished = dive.run(min(_HASTY_LOOK, budget - spent) if hasty else budget - spent)
             spent += dive.found.expanded
-            if not finished:
-                return None, spent
             if dive.found.goals:
                 break
+        if not finished:
+            return None, spent
         result.goals += dive.found.goals
         result.ways |= dive.found.ways
     if not result.goals:
@@ -101,3 +112,17 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
             result.stuck = without.found.stuck
     result.expanded = search.found.expanded + spent
     return result, spent
+
+
+def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
+    """What nothing explains of a thread that no faults explain, one way of all; None if the budget was used up."""
+    observations = steps.matcher.thread.observations
+    greedy = Search(steps, observations, only=ALL_FAULTS, hasty=True, eager=True)
+    if not greedy.run_greedily(budget):
+        return None
+    search.look_further(search.found.expanded + budget)
+    found = greedy.found
+    found.stuck = search.found.stuck
+    found.surely = search.surely_broken()
+    found.expanded += search.found.expanded
+    return found

@@ -354,10 +354,17 @@ class Matcher:
         if self._run(s, r, at.OUT) == o:
             yield from self._take_next(s, 0, act.Record, r)
             yield from self._take_next(s, dev.INVALID_PERSISTED, dev.RecordInvalid, r)
+            if self._is_sealed_for(s, r, b) and s[at.ledger_at(self.c, b, x)] == o:
+                # Acknowledged, and already so in the branch: what the caller was told is true, the write is a repeat.
+                yield from self._take_next(s, 0, act.Memo, r)
         for move in self._take(s, dev.RECORD_BEFORE_FIRE, dev.RecordUnfired, r):
             recorded = bytearray(move.state)
             recorded[at.ledger_at(self.c, b, x)] = o
             yield move._replace(state=bytes(recorded))
+
+    def _is_sealed_for(self, s: bytes, r: int, b: int) -> bool:
+        """Would the store refuse what r holds for no other reason than that the branch is at its end?"""
+        return not at.is_running(self.c, s, b) and bool(at.epoch_current(self.c, s, r))
 
     def _reused(self, s: bytes, r: int, b: int, x: int) -> Iterator[Move]:
         """Memo; or no step, where the step was recorded for the runner before it came: it says what is so."""
@@ -424,7 +431,7 @@ class Matcher:
                 if (
                     not at.is_running(self.c, s, b)
                     or is_waiting(self.c, s, b)
-                    or self._is_held(s, b, observation)
+                    or self._is_held(s, b, observation, self.thread.died)
                 ):
                     yield Move(s, 0, "refused Load")
             case "delivery":
@@ -543,18 +550,22 @@ class Matcher:
             for name, o in read.outcomes.items()
         )
 
-    def starves(self, s: bytes, observation: Observation) -> bool:
-        """Is LV broken here: a resume got nowhere, the branch is at no end, doesn't wait, and nobody else holds it?"""
+    def starves(self, s: bytes, observation: Observation, *, anybody: bool = False) -> bool:
+        """Is LV broken here: a resume got nowhere, the branch is at no end, doesn't wait, and nobody else holds it?
+
+        With `anybody`, the actors stand for others: then whoever is at work may still be alive.
+        """
         if not isinstance(observation.event, ResumeFailed | ResumeGaveUp):
             return False
         b = self.thread.branches[observation.event.branch]
         if self._status(s, b) not in (at.RUNNING, at.STUCK) or is_waiting(self.c, s, b):
             return False
-        return not self._is_held(s, b, observation)
+        died = {} if anybody else self.thread.died
+        return not self._is_held(s, b, observation, died)
 
-    def _is_held(self, s: bytes, b: int, observation: Observation) -> bool:
+    def _is_held(self, s: bytes, b: int, observation: Observation, died: Mapping[str, int]) -> bool:
         """Is a process other than the observation's at work on a branch, and not known to be dead by then?"""
-        dead = {actor for actor, position in self.thread.died.items() if position < observation.position}
+        dead = {actor for actor, position in died.items() if position < observation.position}
         dead.add(observation.event.actor)
         return any(
             actor not in dead and self._run(s, r, at.PHASE) != at.IDLE and self._run(s, r, at.BRANCH) == b

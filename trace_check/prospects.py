@@ -1,16 +1,18 @@
-"""What a trace still shows of each process, and so what can't have happened or must have.
+"""What a trace still shows, and so what can't have happened or must have.
 
-Only of actors that are one runner, and only where the trace promises every load: then a runner stays the one it is until
-the next load that is shown.
+What is said of a process holds of actors that are one runner, and where the trace promises every load: then a runner
+stays the one it is until the next load that is shown.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pymodel.resume import reading as at
-from trace_check.events import Computed, EffectFired, GatePassed, Loaded, Recorded
+from pymodel.resume.faults import LEDGER_IGNORED, UNKEYED_EFFECT, UNSTABLE_KEY
+from trace_check.events import Committed, Computed, EffectFired, GatePassed, Loaded, Recorded
 from trace_check.matching import Matcher
 from trace_check.observations import Observation
 from trace_check.symmetry import Loosened
@@ -25,15 +27,21 @@ class _Owed:
     Attributes:
         offset: where its runner is in a state.
         records, passes: observations, each with the loads that may come before it, as bits, its branch and its unit.
+            Whoever is the first to commit a unit records something of it.
+        runs: of the other steps, the same and the step.
     """
 
     offset: int
     records: list[tuple[int, int, int, int]] = field(default_factory=list)
     passes: list[tuple[int, int, int, int]] = field(default_factory=list)
+    runs: list[tuple[int, int, int, int, int]] = field(default_factory=list)
 
 
 class Prospects:
     """What is still to come of the actors of a thread.
+
+    Attributes:
+        again: the faults by which an effect may be applied again.
 
     Args:
         matcher: the steps of the thread.
@@ -51,6 +59,10 @@ class Prospects:
         self._owed: dict[str, _Owed] = {}
         self._begun: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         self._hurried: dict[int, list[tuple[int, int, int, int]]] = {}
+        self._places: dict[int, tuple[int, int]] = {}
+        self._applied = self._applications()
+        self._recorded = self._records()
+        self.again = LEDGER_IGNORED, UNKEYED_EFFECT if matcher.thread.sink == "plain" else UNSTABLE_KEY
         if "loaded" not in matcher.thread.observes:
             return
         for i, observation in enumerate(observations):
@@ -60,7 +72,72 @@ class Prospects:
         for i, observation in enumerate(observations):
             if not observation.pending and observation.event.actor in alone:
                 self._learn(i, observation, at.run_at(matcher.c, alone[observation.event.actor]))
+        self._passes_before = {
+            i: sum(
+                1 << j for j, _, *place in owed.passes if place == [b, u] and not self._may_come_before(i, j)
+            )
+            for owed in self._owed.values()
+            for i, _, b, u, _ in owed.runs
+        }
         self._hurry()
+
+    def _applications(self) -> list[tuple[int, int]]:
+        """For each effect of each branch where its number of applications is in a state, and what shows one, as bits."""
+        thread = self._matcher.thread
+        found: dict[int, int] = {}
+        for i, observation in enumerate(self._observations):
+            event = observation.event
+            if isinstance(event, EffectFired) and event.applied and not observation.pending:
+                w = at.world_at(self._matcher.c, thread.branches[event.branch], thread.step(event.step))
+                found[w + at.APPLIED] = found.get(w + at.APPLIED, 0) | 1 << i
+                self._places[w + at.APPLIED] = thread.branches[event.branch], thread.step(event.step)
+        return list(found.items())
+
+    def _records(self) -> dict[int, list[int]]:
+        """For each effect of each branch, by where its number of applications is in a state, what shows it recorded."""
+        thread = self._matcher.thread
+        found: dict[int, list[int]] = {}
+        for i, observation in enumerate(self._observations):
+            event = observation.event
+            if isinstance(event, Recorded):
+                w = at.world_at(self._matcher.c, thread.branches[event.branch], thread.step(event.step))
+                found.setdefault(w + at.APPLIED, []).append(i)
+        return found
+
+    def comes_too_early(self, done: int, state: bytes, only: int) -> bool:
+        """Does an effect have to be applied again before it is recorded, which none of these faults allows?
+
+        Whoever holds the outcome of the first time has to record it before.
+        """
+        if only & ~LEDGER_IGNORED & sum(self.again) or "recorded" not in self._matcher.thread.observes:
+            return False
+        for w, shown in self._applied:
+            left = shown & ~done
+            if not state[w] or not left:
+                continue
+            observations = self._observations
+            latest = min(observations[i].high for i in _indices(left))
+            b, x = self._places[w]
+            if state[at.ledger_at(self._matcher.c, b, x)] == at.NONE and not any(
+                not done >> i & 1 and observations[i].low < latest and self._holds(state, i, x)
+                for i in self._recorded.get(w, ())
+            ):
+                return True
+        return False
+
+    def _holds(self, state: bytes, i: int, x: int) -> bool:
+        """Does the actor of an observation have the outcome of a step in hand?"""
+        crew = self._matcher.thread.runners[self._observations[i].event.actor]
+        runs = (at.run_at(self._matcher.c, r) for r in crew)
+        return any(state[p + at.PHASE] == at.HOLDS and state[p + at.STEP] == x for p in runs)
+
+    def applies_again(self, done: int, state: bytes) -> bool:
+        """Is an effect still to be applied again, which takes one of the faults `again`?"""
+        for w, shown in self._applied:
+            left = shown & ~done
+            if left and (state[w] or left & left - 1):
+                return True
+        return False
 
     def _learn(self, i: int, observation: Observation, offset: int) -> None:
         thread = self._matcher.thread
@@ -77,6 +154,25 @@ class Prospects:
         elif isinstance(event, Computed | EffectFired):
             key = event.actor, b, thread.step(event.step)
             self._begun.setdefault(key, []).append((i, self._loads_before(i)))
+            owed = self._owed.setdefault(event.actor, _Owed(offset))
+            owed.runs.append((i, self._loads_before(i), b, int(self._matcher.c.unit_of[key[2]]), key[2]))
+        elif isinstance(event, Committed) and self._commits_first(i):
+            owed = self._owed.setdefault(event.actor, _Owed(offset))
+            owed.records.append((i, self._loads_before(i), b, thread.units[event.unit]))
+
+    def _commits_first(self, i: int) -> bool:
+        """Has nobody committed the same unit of the same branch before observation i, as far as this is shown?"""
+        if "committed" not in self._matcher.thread.observes:
+            return False
+        one = self._observations[i].event
+        assert isinstance(one, Committed)
+        return not any(
+            isinstance(event := other.event, Committed)
+            and (event.branch, event.unit) == (one.branch, one.unit)
+            and j != i
+            and self._may_come_before(j, i)
+            for j, other in enumerate(self._observations)
+        )
 
     def _hurry(self) -> None:
         """For each record the passings of others that have to come before it."""
@@ -105,19 +201,22 @@ class Prospects:
         """May observation j of an actor come before its observation i?"""
         if self._loosened is not None:
             one, two = self._loosened.stage(j), self._loosened.stage(i)
-            if one is not None and two is not None:
+            if one is not None and two is not None and one[0] is two[0]:
                 return not one[0].before[one[1]] >> two[1] & 1
-        return self._observations[j].low <= self._observations[i].high
+        return self._observations[j].low < self._observations[i].high
 
     def is_hopeless(self, done: int, state: bytes) -> bool:
         """Is there no way from here to the end, whatever the faults, unless something is unmodelled?
 
         * Nothing is accepted of a runner whose claim has passed on.
-        * A runner that has passed a gate doesn't come to it again.
+        * A runner that has passed a gate doesn't come to it again, nor to a step of a unit that it has left, nor to one
+          that has been recorded meanwhile.
         * Who passes a gate that is claimed, and hasn't read it before, makes its owner's claim pass on: before the
           owner has recorded what is behind it.
         """
         for owed in self._owed.values():
+            if owed.runs and self._is_beyond(owed, done, state):
+                return True
             epoch = state[owed.offset + at.EPOCH]
             if not epoch:
                 continue
@@ -132,6 +231,21 @@ class Prospects:
                     continue
                 if not is_owner or ((branch, unit) == (b, u) and self._is_hurried(i, done, state, b, u)):
                     return True
+        return False
+
+    def _is_beyond(self, owed: _Owed, done: int, state: bytes) -> bool:
+        """Is a step shown to be run that its runner, as it is, can't come to any more?"""
+        p = owed.offset
+        idle = state[p + at.PHASE] == at.IDLE
+        b, u, here = state[p + at.BRANCH], state[p + at.UNIT], state[p + at.STEP]
+        for i, loads, branch, unit, x in owed.runs:
+            if done >> i & 1 or loads & ~done:
+                continue
+            if idle or b != branch or u > unit or (u == unit and here == at.AT_COMMIT):
+                return True
+            recorded = u == unit and state[at.ledger_at(self._matcher.c, b, x)] != at.NONE
+            if recorded and (here != x or self._passes_before[i] & ~done):
+                return True
         return False
 
     def _is_hurried(self, i: int, done: int, state: bytes, b: int, u: int) -> bool:
@@ -183,3 +297,10 @@ class Prospects:
         """Is a step of branch b still shown to be run by an actor, and without a load before?"""
         begun = self._begun.get((actor, b, x), ())
         return any(not done >> i & 1 and not loads & ~done for i, loads in begun)
+
+
+def _indices(bits: int) -> Iterator[int]:
+    """Which bits are set."""
+    while bits:
+        yield (bits & -bits).bit_length() - 1
+        bits &= bits - 1

@@ -46,13 +46,15 @@ ALL_CLAUSES = (*CLAUSES, "LV")
 ASSERTED = 16
 """Bits of `Node.broken` from here on: the clauses broken in a state that nothing explains and an event only asserts."""
 _LV = 1 << len(CLAUSES)
+_EO = 1 << CLAUSES.index("EO")
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _READ = ClaimChecking.__name__
 _INDIFFERENT = (Loaded, Computed, EffectFired, GatePassed, Answer, StoreRead, Completed)
 _FORCED_AT_ONCE = 20  # candidates that are forced over an event that nothing explains
 _WAYS = 50
-_PAST_HOPE = 200  # hopeless places that are looked at to see how far the reference gets
+_PATIENCE = 100  # places that are looked at before an event is taken for one that nothing explains
+_FAULTLESS = 300  # places that are looked at to see how far the reference gets
 
 
 class Node(NamedTuple):
@@ -149,6 +151,7 @@ class Search:
         observations: in the order of their intervals.
         only: look only for an explanation by these faults, and stop at the first; None: for all the cheapest.
         hasty: look at unseen steps only of those of whom something is shown next, which may miss an explanation.
+        eager: whoever has read a gate claims it as soon as somebody else has, which may miss one, too.
         below: look only for explanations by fewer faults than so many, and for none with anything unmodelled.
         loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
     """
@@ -160,6 +163,7 @@ class Search:
         *,
         only: int | None = None,
         hasty: bool = False,
+        eager: bool = False,
         below: int | None = None,
         loosened: Loosened | None = None,
     ) -> None:
@@ -168,6 +172,7 @@ class Search:
         self.observations = observations
         self.only = only
         self.hasty = hasty
+        self.eager = eager
         self.below = below
         self.loosened = loosened
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
@@ -186,6 +191,10 @@ class Search:
         self.kept: dict[tuple[int, bytes], list[Node]] = {}
         self.queue: list[tuple[int, int, int, int, Node]] = []
         self.aside: list[tuple[int, int, int, int, Node]] = []
+        self.clean: list[
+            tuple[int, int, int, Node]
+        ] = []  # the places without a fault, until it is seen how far they get
+        self.expanded_clean: set[Node] = set()
         self.hopeful = True  # hopeless places are still put aside
         self.limit: int | None = None
         self.unseen = 0  # unseen steps since the last event, of what is being added
@@ -213,6 +222,7 @@ class Search:
             if len(crew) == 1
         }
         self.prospects = Prospects(self.matcher, observations, loosened)
+        self.again = sum(self.prospects.again)
         self.refusals = _bits_of_actors(observations, Refused)
         self.add(Node(0, self.matcher.initial, 0, (), 0), None)
 
@@ -230,14 +240,32 @@ class Search:
         kept.append(node)
         self.parents[node] = parent
         explained = (node.done & self.wanted).bit_count()
-        cost = node.faults.bit_count() if self.only is None else 0
+        cost = self.least_faults(node) if self.only is None else 0
         # Those that explain most come first, of them those with fewest unseen steps since the last event, then the
         # newest: a trace that conforms is seen to without a look at every order of what overlaps.
         entry = (cost, -explained, self.unseen, -len(self.parents), node)
-        heappush(
-            self.aside if self.hopeful and self.prospects.is_hopeless(node.done, node.state) else self.queue,
-            entry,
-        )
+        heappush(self.aside if self.hopeful and self.is_hopeless(node) else self.queue, entry)
+        if not (node.faults or node.unmodelled or self.found.stuck):
+            heappush(self.clean, entry[1:])
+
+    def is_hopeless(self, node: Node) -> bool:
+        """Is there no way from a place to the end, unless something is unmodelled?"""
+        if node.done & self.wanted == self.wanted:
+            return False
+        if self.only is not None and self.prospects.comes_too_early(node.done, node.state, self.only):
+            return True
+        return self.prospects.is_hopeless(node.done, node.state)
+
+    def least_faults(self, node: Node) -> int:
+        """How many faults it takes at least from the beginning to the end by way of a place."""
+        count = node.faults.bit_count()
+        if (
+            self.hopeful
+            and not node.faults & self.again
+            and self.prospects.applies_again(node.done, node.state)
+        ):
+            return count + 1
+        return count
 
     def enabled(self, done: int) -> list[int]:
         """The observations that nothing unexplained precedes."""
@@ -277,9 +305,13 @@ class Search:
     def expand(self, node: Node, unseen: int) -> None:
         """Add all places one step on."""
         self.found.expanded += 1
+        if not (node.faults or node.unmodelled):
+            self.expanded_clean.add(node)
         self.unseen = 0
         enabled = self.enabled(node.done)
         reading = bool(node.done & self.reading)
+        if self.eager and not reading and self.claim_at_once(node):
+            return
         for i in () if reading else enabled:
             if self.asserting >> i & 1 and self.at_once(node, i):
                 return
@@ -358,6 +390,20 @@ class Search:
         self.step(node, node.state, moves[0].faults, moves[0].name, i)
         return True
 
+    def claim_at_once(self, node: Node) -> bool:
+        """Let somebody claim who has read a gate that is claimed by now."""
+        for actor in self.live(node.done):
+            p = self.alone.get(actor)
+            if p is None or node.state[p + at.PHASE] != at.CHECKED:
+                continue
+            gate = at.gate_at(self.matcher.c, node.state[p + at.BRANCH], node.state[p + at.STEP])
+            if node.state[gate + at.GATE_STATUS] > at.ANSWERED:
+                self.unseen = 0
+                for move in self.steps.hidden(node.state, actor):
+                    self.step(node, move.state, move.faults, move.name, None, actor)
+                    return True
+        return False
+
     def takers(self, node: Node, i: int) -> list[int]:
         """The observations that stand for i, by those who may be the one who did it."""
         stage = self.loosened.stage(i) if self.loosened is not None else None
@@ -381,7 +427,7 @@ class Search:
             done |= self.reading
         if i is not None:
             done |= 1 << i
-            if self.matcher.starves(state, self.observations[i]):
+            if self.matcher.starves(state, self.observations[i], anybody=self.loosened is not None):
                 broken |= _LV
             actor = self.observations[i].event.actor
             state = self.retired(done, state, actor)
@@ -449,7 +495,8 @@ class Search:
                 if self.below is not None and cost >= self.below:
                     return self.finish()
                 if cost and not found.stuck:
-                    self.look_further(budget)
+                    self.look_further(budget)  # which may find what comes before
+                    continue
                 if node.done & self.wanted == self.wanted:
                     heappop(self.queue)
                     found.goals.append(node)
@@ -461,7 +508,8 @@ class Search:
                 if found.expanded >= budget:
                     return False
                 heappop(self.queue)
-                self.expand(node, unseen)
+                if not self.adds_nothing(node):
+                    self.expand(node, unseen)
             if found.goals:
                 fewest = min((len(n.unmodelled), n.faults.bit_count()) for n in found.goals)
                 found.goals = [n for n in found.goals if (len(n.unmodelled), n.faults.bit_count()) == fewest]
@@ -478,6 +526,47 @@ class Search:
                 continue
             self.force(self.furthest(faultless=False))
 
+    def run_greedily(self, budget: int) -> bool:
+        """Take what nothing explains for true as it comes, and the first way to the end; see `run`.
+
+        For a thread of which it is known that no faults explain it.
+        """
+        found = self.found
+        since = 0
+        while found.expanded < budget:
+            if not self.queue or found.expanded - since >= _PATIENCE:
+                self.hopeful = False
+                self.queue.clear()
+                self.force(self.furthest(faultless=False))
+                since = found.expanded
+            _, _, unseen, _, node = heappop(self.queue)
+            if node.done & self.wanted == self.wanted:
+                found.goals = [node]
+                return self.finish()
+            self.expand(node, unseen)
+        return False
+
+    def adds_nothing(self, node: Node) -> bool:
+        """Is all that it leads to no better than what was found?
+
+        Of loosened observations it matters which faults explain them and which clauses break in any case, and no more.
+        """
+        if self.loosened is None or not self.found.goals:
+            return False
+        faults, broken = [node.faults], node.broken
+        if self.prospects.applies_again(node.done, node.state):
+            broken |= _EO
+            if not node.faults & self.again:
+                faults = [node.faults | one for one in self.prospects.again]
+        return all(
+            any(goal.faults & ~some == 0 and goal.broken & ~broken == 0 for goal in self.found.goals)
+            for some in faults
+        )
+
+    def surely_broken(self) -> int:
+        """The clauses, as bits, that the trace breaks by what it shows, whatever explains it."""
+        return _EO if self.prospects.applies_again(0, self.matcher.initial) else 0
+
     def finish(self) -> bool:
         """Write down what is to be known of a search that is over."""
         goals = self.found.goals
@@ -488,12 +577,13 @@ class Search:
         return True
 
     def look_further(self, budget: int) -> None:
-        """See how far the reference gets, without hope that it gets to the end."""
+        """See how far the reference gets, be there hope that it gets to the end or not."""
         if not self.only and self.loosened is None:
-            last = min(budget, self.found.expanded + _PAST_HOPE)
-            while self.aside and self.aside[0][0] == 0 and self.found.expanded < last:
-                _, _, unseen, _, node = heappop(self.aside)
-                self.expand(node, unseen)
+            last = min(budget, self.found.expanded + _FAULTLESS)
+            while self.clean and self.found.expanded < last:
+                _, unseen, _, node = heappop(self.clean)
+                if node not in self.expanded_clean:
+                    self.expand(node, unseen)
         self.found.stuck = self.furthest(faultless=True)
 
     def furthest(self, faultless: bool) -> list[Node]:

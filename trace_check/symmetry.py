@@ -35,7 +35,10 @@ from trace_check.observations import Observation, Thread
 
 __all__ = ["Loosened", "Twins", "loosen"]
 
-_OF_RUNNERS = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Committed, Crashed)
+_OF_RUNNERS = (
+    *(Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Committed),
+    *(ResumeFailed, ResumeGaveUp, Crashed),
+)
 _BY_RUNNERS = ("gate", "record", "commit", "outcome")
 _WHO_AND_WHEN = frozenset(
     {"seq", "t", "actor", "op", "phase", "inferred", "key", "checkpoint", "parent", "error"}
@@ -196,13 +199,8 @@ def _did(done: int, bits: tuple[int, ...]) -> int:
 
 
 def loosen(thread: Thread) -> Loosened | None:
-    """A thread with its twins interchangeable; None where there are none.
-
-    There are none either where the trace asks who is still alive.
-    """
+    """A thread with its twins interchangeable; None where there are none."""
     observations = thread.observations
-    if any(isinstance(o.event, ResumeFailed | ResumeGaveUp) for o in observations):
-        return None
     own: dict[str, list[int]] = {}
     loose: dict[str, list[int]] = {}
     for i in sorted(range(len(observations)), key=lambda i: observations[i].position):
@@ -244,7 +242,7 @@ def _loosened(
             sum(
                 1 << m
                 for m in range(len(stages))
-                if all(observations[own[a][m]].high < observations[own[a][n]].low for a in actors)
+                if all(observations[own[a][m]].high <= observations[own[a][n]].low for a in actors)
             )
             for n in range(len(stages))
         )

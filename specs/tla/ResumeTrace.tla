@@ -168,9 +168,12 @@ ShowsFired(o, r) ==
            \/ Sink = "keyed" /\ By("unstable_key") /\ FireRetried(r)
   /\ run'[r].out = v
 
+(* At the end of its branch, but acknowledged, and already so: a repeat.      *)
 ShowsRecorded(o, r) ==
   /\ At(r, o.branch, o.step)
   /\ \/ Holding(r) /\ run[r].out = o.out /\ NoCode /\ Plain /\ Record(r)
+     \/ /\ Holding(r) /\ run[r].out = o.out /\ ledger[o.branch][o.step].out = o.out
+        /\ ~Running(o.branch) /\ EpochCurrent(r) /\ NoCode /\ Plain /\ Memo(r)
      \/ Holding(r) /\ run[r].out = o.out /\ NoCode /\ By("invalid_persisted") /\ RecordInvalid(r)
      \/ Freely(o.out) /\ By("record_before_fire") /\ RecordUnfired(r)
 

@@ -79,10 +79,14 @@ def test_racers_are_twins_as_far_as_they_do_the_same(tmp_path: Path) -> None:
         assert sorted(high for _, high in intervals) == [high for _, high in intervals]
 
 
-def test_there_are_no_twins_where_the_trace_asks_who_is_alive(tmp_path: Path) -> None:
+def test_resumes_that_got_nowhere_are_part_of_what_twins_do(tmp_path: Path) -> None:
     script = one_passes(3)
-    assert loosen(thread_of(write(tmp_path / "race.jsonl", script.rendering()))) is not None
-    script.line("r0", "resume_failed", error="Busy")
+    for actor in ("r0", "r1"):
+        script.line(actor, "resume_failed", error="Busy")
+    loosened = loosen(thread_of(write(tmp_path / "race.jsonl", script.rendering())))
+    assert loosened is not None
+    assert [(len(twins.runners), len(twins.stages)) for twins in loosened.twins] == [(2, 3)]
+    script.line("r1", "resume_failed", error="Busy")  # once more, which no other one does
     assert loosen(thread_of(write(tmp_path / "race.jsonl", script.rendering()))) is None
 
 
