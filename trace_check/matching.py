@@ -451,7 +451,7 @@ class Matcher:
             return
         if not (self.declares_next(event) and self.lists_steps(event)):
             return
-        outcomes = {self.thread.step(name): self.thread.value(o) for name, o in event.outcomes.items()}
+        outcomes = self._outcomes_of(event)
         if any(s[at.ledger_at(self.c, b, x)] != o for x, o in outcomes.items()):
             return
         for move in self._take_next(s, 0, act.Commit, r):
@@ -461,12 +461,19 @@ class Matcher:
                 aliased = bytearray(move.state)
                 if dev.alias_parent(self.c, move.state, aliased, b, u) and bytes(aliased) != move.state:
                     yield Move(bytes(aliased), dev.FORK_ALIASES_PARENT, "Commit over the parent's")
-        i = at.newest(self.c, s, b, u)
-        if i and all(
-            s[at.ckpt_at(self.c, b, i) + at.ENTRY_OUT + self.c.place[x]] == o for x, o in outcomes.items()
-        ):
+        if self._repeats(s, b, u, outcomes):
             # Acknowledged, and already so in the branch: what the caller was told is true, the write is a repeat.
             yield from self._take(s, 0, act.Stale, r)
+
+    def _outcomes_of(self, event: Committed) -> dict[int, int]:
+        return {self.thread.step(name): self.thread.value(o) for name, o in event.outcomes.items()}
+
+    def _repeats(self, s: bytes, b: int, u: int, outcomes: Mapping[int, int]) -> bool:
+        """Does branch b hold unit u already, with these outcomes of its steps?"""
+        i = at.newest(self.c, s, b, u)
+        return bool(i) and all(
+            s[at.ckpt_at(self.c, b, i) + at.ENTRY_OUT + self.c.place[x]] == o for x, o in outcomes.items()
+        )
 
     def declares_next(self, event: Committed) -> bool:
         """Does a checkpoint declare nothing to come next but the unit that the program says?"""
@@ -716,7 +723,8 @@ class Matcher:
                 t[k + at.GATE_EPOCH] = 1
             t[at.run_at(c, r) + at.EPOCH] = t[k + at.GATE_EPOCH]
         elif isinstance(event, Committed):
-            self._force_commit(t, b, event)
+            if not self._repeats(s, b, self.thread.units[event.unit], self._outcomes_of(event)):
+                self._force_commit(t, b, event)
             if r:
                 self._force_past(t, r, b, event)
         elif isinstance(event, StoreRead):
