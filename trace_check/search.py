@@ -494,9 +494,6 @@ class Search:
                 cost, _, unseen, _, node = self.queue[0]
                 if self.below is not None and cost >= self.below:
                     return self.finish()
-                if cost and not found.stuck:
-                    self.look_further(budget)  # which may find what comes before
-                    continue
                 if node.done & self.wanted == self.wanted:
                     heappop(self.queue)
                     found.goals.append(node)
@@ -570,6 +567,8 @@ class Search:
     def finish(self) -> bool:
         """Write down what is to be known of a search that is over."""
         goals = self.found.goals
+        if goals and not self.found.stuck and (goals[0].faults or goals[0].broken):
+            self.look_further(self.found.expanded + _FAULTLESS)
         chosen = goals[:_WAYS]
         for bit in range(len(ALL_CLAUSES)):
             chosen += [goal for goal in goals if breaks(goal, bit)][:_WAYS]

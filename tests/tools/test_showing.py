@@ -48,8 +48,7 @@ def test_moments_bear_the_marks_of_the_verdict() -> None:
     trace = read_trace(RACE)
     moments = mark_moments(moments_of(trace), check_trace(trace))
     assert {at + 1: moment.verdict for at, moment in enumerate(moments) if moment.marks} == {
-        20: "◆",
-        22: "✗ EO, CO-C",
+        20: "◆ ✗ EO, CO-C",
     }
     assert legend_of(moments) == ["✗ a clause breaks", "◆ the first event that the reference cannot explain"]
     ends = {at: moment.begin for at, moment in enumerate(moments) if moment.begin is not None}
