@@ -63,6 +63,10 @@ def conform_command(
 
     for name in system or []:
         require(name, "system", list(SYSTEMS))
+    if stored and (system or store or scenario or races or races_only or repeat > 1):
+        raise ResumeContractError(
+            "--stored checks all kept traces: give no option that chooses what to record"
+        )
     if write is not None:
         if scenario:
             raise ResumeContractError("--write keeps whole systems: leave --scenario out")

@@ -131,6 +131,7 @@ def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
     [
         (["--system", "cobol"], "system cobol is unknown: one of"),
         (["--system", "reference", "--scenario", "teleport"], "nothing to record for 'teleport'"),
+        (["--stored", "--system", "reference"], "--stored checks all kept traces: give no option"),
         (["--stored", "--results", "{tmp}"], "conformance.json: cannot be read: No such file or directory"),
         (["--write", "{tmp}", "--scenario", "park-and-resume"], "--write keeps whole systems"),
     ],
