@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from command_line import Command, one_line
 
+from resume_contract.errors import ResumeContractError
 from resume_contract.sequence import moments_of
+from resume_contract.trace_files import trace_files
 from trace_check.reader import read_trace
 from trace_check.streaming.generate import MODELS
 
@@ -159,3 +161,9 @@ def test_the_diagram_as_a_picture(command: Command, tmp_path: Path, name: str, s
     assert (ended.status, ended.out) == (0, f"{tmp_path / name}\n")
     assert (tmp_path / name).read_bytes().startswith(start)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_folder_with_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ResumeContractError, match=r"gone\.jsonl: is no regular file"):
+        trace_files([tmp_path])

@@ -225,3 +225,12 @@ def test_by_several_processes(tmp_path: Path) -> None:
     one, two = (check_stream(path, budget=2_000, jobs=jobs) for jobs in (1, 2))
     assert one == two
     assert one.verdict == "violates"
+
+
+@pytest.mark.parametrize("length", [40_000, 70_000])
+def test_on_names_longer_than_a_table(length: int, tmp_path: Path) -> None:
+    header, events = random_log(random.Random("long"), threads=3)
+    path = written(
+        tmp_path / "log.jsonl", header, json.loads(json.dumps(events).replace("thread 0", "x" * length))
+    )
+    assert compared(path, budget=5_000).threads == 3

@@ -151,3 +151,15 @@ def test_a_process_that_dies_in_an_operation(tmp_path: Path) -> None:
     ]
     (operation,) = trace.operations.values()
     assert operation.end is None
+
+
+def test_a_closed_writer_writes_into_no_other_file(tmp_path: Path) -> None:
+    start_trace(tmp_path / "trace.jsonl", program="effect charge", observes="all")
+    log = TraceWriter(tmp_path / "trace.jsonl", "p1")
+    log.close()
+    with (tmp_path / "precious.txt").open("w") as precious:
+        with pytest.raises(RecordingError, match="the event log is closed"):
+            log.emit("completed", outcome="ok")
+        log.close()
+        precious.write("kept")
+    assert (tmp_path / "precious.txt").read_text() == "kept"

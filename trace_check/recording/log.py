@@ -18,6 +18,8 @@ __all__ = ["EventLog", "Operation", "create_log", "drop_torn_tail", "read_events
 
 _DECODER: Final = msgspec.json.Decoder(Header | AnyEvent)
 
+_CLOSED = -1
+
 
 class Operation:
     """An operation whose begin line is written; :meth:`end` writes the other."""
@@ -87,7 +89,10 @@ class EventLog:
 
     def close(self) -> None:
         """Close the file; the log takes no more lines."""
-        os.close(self._fd)
+        with self._lock:
+            if self._fd != _CLOSED:
+                os.close(self._fd)
+            self._fd = _CLOSED
 
     def emit(self, kind: str, **fields: Any) -> Event:
         """Write an event that is one line; returns it.
@@ -108,6 +113,8 @@ class EventLog:
 
     def _write(self, kind: type[Event], fields: dict[str, Any]) -> Event:
         with self._lock:
+            if self._fd == _CLOSED:  # another file may have its number by now
+                raise RecordingError("the event log is closed", "write before close()")
             self._seq += 1
             common = {"thread": self.thread, "branch": self.branch, "actor": self.actor}
             record = kind(**(common | fields | {"seq": self._seq, "t": time.monotonic_ns()}))

@@ -100,9 +100,9 @@ class Memory:
         """Enlarge every table that is half full.
 
         Raises:
-            Irregular: the names are too long to be kept.
+            Irregular: the names are too long to be kept, or one thing is larger than half a table.
         """
-        meta = self.tables.meta
+        before, meta = self.tables, self.tables.meta
         for counter, (names, _) in _GROUPS.items():
             if meta[counter] > _FULL * len(getattr(self.tables, names[0])):
                 self._double(*names)
@@ -120,6 +120,8 @@ class Memory:
             smaller = self.tables.o_slots
             self.tables = self.tables._replace(o_slots=_zeros(2 * len(smaller), np.int64))
             self._kernels.rehash_operations(self.tables, smaller)
+        if self.tables is before:
+            raise Irregular
 
     def _double(self, *names: str) -> None:
         for name in names:
