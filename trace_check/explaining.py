@@ -13,13 +13,13 @@ __all__ = ["explain", "explain_thread"]
 _FIRST_LOOK = 500
 """Places that are looked at before twins are made use of."""
 
-
-ALL_FAULTS = (1 << len(FAULTS)) - 1
+_ALL_FAULTS = (1 << len(FAULTS)) - 1
 
 _HASTY_LOOK = 2_000
 """Places that are looked at where an explanation may be missed."""
 
 _DIVES = ((True, True), (False, True), (False, False))
+"""How a set of faults is looked for, one way after the other: is it eager, is it hasty (see `Search`)?"""
 
 
 def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
@@ -117,7 +117,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
 def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
     """What nothing explains of a thread that no faults explain, one way of all; None if the budget was used up."""
     observations = steps.matcher.thread.observations
-    greedy = Search(steps, observations, only=ALL_FAULTS, hasty=True, eager=True)
+    greedy = Search(steps, observations, only=_ALL_FAULTS, hasty=True, eager=True)
     if not greedy.run_greedily(budget):
         return None
     search.look_further(search.found.expanded + budget)

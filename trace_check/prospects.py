@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pymodel.resume import reading as at
-from pymodel.resume.faults import LEDGER_IGNORED, UNKEYED_EFFECT, UNSTABLE_KEY
+from pymodel.resume.faults import LEDGER_IGNORED, RECORD_BEFORE_FIRE, UNKEYED_EFFECT, UNSTABLE_KEY
 from trace_check.events import Committed, Computed, EffectFired, GatePassed, Loaded, Recorded
 from trace_check.matching import Matcher
 from trace_check.observations import Observation
@@ -62,6 +62,14 @@ class Prospects:
         self._places: dict[int, tuple[int, int]] = {}
         self._applied = self._applications()
         self._recorded = self._records()
+        thread = matcher.thread
+        self._one_holds = (
+            thread.sink == "plain"
+            and {"effect_fired", "recorded"} <= thread.observes
+            and all(
+                o.event.applied and not o.pending for o in observations if isinstance(o.event, EffectFired)
+            )
+        )
         self.again = LEDGER_IGNORED, UNKEYED_EFFECT if matcher.thread.sink == "plain" else UNSTABLE_KEY
         if "loaded" not in matcher.thread.observes:
             return
@@ -107,9 +115,9 @@ class Prospects:
     def comes_too_early(self, done: int, state: bytes, only: int) -> bool:
         """Does an effect have to be applied again before it is recorded, which none of these faults allows?
 
-        Whoever holds the outcome of the first time has to record it before.
+        Whoever holds the outcome of the first time has to record it before, where nobody else can have it in hand.
         """
-        if only & ~LEDGER_IGNORED & sum(self.again) or "recorded" not in self._matcher.thread.observes:
+        if only & (UNKEYED_EFFECT | UNSTABLE_KEY | RECORD_BEFORE_FIRE) or not self._one_holds:
             return False
         for w, shown in self._applied:
             left = shown & ~done

@@ -191,9 +191,8 @@ class Search:
         self.kept: dict[tuple[int, bytes], list[Node]] = {}
         self.queue: list[tuple[int, int, int, int, Node]] = []
         self.aside: list[tuple[int, int, int, int, Node]] = []
-        self.clean: list[
-            tuple[int, int, int, Node]
-        ] = []  # the places without a fault, until it is seen how far they get
+        # The places without a fault, until it is seen how far they get.
+        self.clean: list[tuple[int, int, int, Node]] = []
         self.expanded_clean: set[Node] = set()
         self.hopeful = True  # hopeless places are still put aside
         self.limit: int | None = None

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from races import all_pass, one_passes, random_race
+from script import Script, effect, unit
 
+from pymodel.resume.fault_names import fault_bits
 from trace_check import explaining
 from trace_check.checker import Verdict, check_file
 from trace_check.matching import Matcher
@@ -104,3 +106,18 @@ def test_loosened_a_conforming_race_still_conforms(tmp_path: Path) -> None:
         assert [goal.faults for goal in search.found.goals] == [0]
         conforming += 1
     assert conforming >= 5
+
+
+def test_who_is_absorbed_may_record_before_an_effect_is_applied_again(tmp_path: Path) -> None:
+    """A dive into one set of faults misses no explanation because the first one to fire records nothing."""
+    script = Script(unit("u1", effect("e1")))
+    for actor, applied in (("p1", True), ("p2", False)):
+        script.load(actor, 0)
+        script.fire(actor, "e1", applied=applied)
+    script.record("p2", "e1")
+    script.load("p3", 0)
+    script.fire("p3", "e1")
+    thread = thread_of(write(tmp_path / "trace.jsonl", script.rendering()))
+    dive = Search(Steps(Matcher(thread)), thread.observations, only=fault_bits(["ledger_ignored"]))
+    assert dive.run(2_000)
+    assert len(dive.found.goals) == 1
