@@ -13,7 +13,7 @@ import msgspec
 
 from trace_check.events import ProgramStep, Value
 from trace_check.recording import points
-from trace_check.recording.log import EventLog
+from trace_check.recording.log import EventLog, Operation
 from trace_check.recording.probe import Probe
 from trace_check.recording.sink import Sink
 from trace_check.recording.system import Job
@@ -81,9 +81,20 @@ class Work:
         await self._probe.free(points.firing(step))
         return self.fire(step, key, content, thread)
 
-    def passed(self, gate: str, value: Any, **where: Any) -> Any:
-        """Say that the code behind a gate runs and what it saw; takes the scenario's time. Returns the value."""
-        self._note_passing(gate, value, where)
+    def passed(self, gate: str, value: Any, operation: Operation | None = None, **where: Any) -> Any:
+        """Say that the code behind a gate runs and what it saw; takes the scenario's time. Returns the value.
+
+        Args:
+            gate: its name.
+            value: what the code saw.
+            operation: of kind `gate_passed`, begun before what claimed the gate; it ends here.
+            where: `branch` or `thread` of its line, where they are not the log's.
+        """
+        if operation is None:
+            self._note_passing(gate, value, where)
+        else:
+            operation.end(value=told(value), **where)
+            self._probe.reach(points.passed(gate))
         time.sleep(self._job.behind_gate)
         return value
 

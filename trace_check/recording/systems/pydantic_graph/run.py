@@ -56,6 +56,7 @@ class Session:
         self.probe = probe
         self.answers = job.action.gate if isinstance(job.action, Answering) else None
         self.answer: Operation | None = None
+        self.passing: Operation | None = None  # open from the load, which claims, until the code behind the gate runs
         self.newest: str | None = None  # the checkpoint that this process goes on from
 
     def unit(self, name: str) -> ProgramUnit:
@@ -89,7 +90,8 @@ class RunUnit(BaseNode[State, Session, str]):
         for step in chain(*rounds(session.unit(self.unit))):
             content = content_before(session.program, step.step, outcomes)
             if step.kind == "gate":
-                outcomes[step.step] = session.work.passed(step.step, self.answer)
+                passing, session.passing = session.passing, None
+                outcomes[step.step] = session.work.passed(step.step, self.answer, operation=passing)
             elif step.kind == "effect":
                 key = f"{self.get_snapshot_id()}:{step.step}"
                 outcomes[step.step] = session.work.fire(step.step, key, content)
@@ -135,6 +137,7 @@ class RecordingPersistence(FileStatePersistence[State, str]):
         """Find the next node to be run and claim its snapshot: the framework's load."""
         session = self._session
         operation = session.log.begin("loaded")
+        passing = None if session.answers is None else session.log.begin("gate_passed", gate=session.answers)
         try:
             found = await super().load_next()
         except Exception as error:
@@ -143,6 +146,8 @@ class RecordingPersistence(FileStatePersistence[State, str]):
         if found is not None:
             session.newest, index = self._place_of(found.node.unit)
             operation.end(checkpoint=session.newest, index=index)
+            if gate_of(session.unit(found.node.unit)) == session.answers:
+                session.passing = passing
             session.probe.reach(points.LOADED)
         elif self._starts_over:
             # What the application makes of it: it goes on from nothing.
@@ -151,7 +156,8 @@ class RecordingPersistence(FileStatePersistence[State, str]):
         elif (gate := self._taken_gate()) is not None:
             checkpoint, index = self._place_of(self._seen[-1].node.unit)
             operation.end(checkpoint=checkpoint, index=index)
-            session.log.emit("refused", what="gate", gate=gate, error=GraphRuntimeError.__name__)
+            if passing is not None:
+                passing.refuse("gate", gate=gate, error=GraphRuntimeError.__name__)
         else:
             operation.refuse("load", error=GraphRuntimeError.__name__)
         return found
