@@ -33,6 +33,8 @@ def verdict_lines(verdict: Verdict) -> list[str]:
             f"  explained by no set of faults, and taken at its word: event"
             f" {_some(verdict.unmodelled, _more(verdict, 'unmodelled'))}"
         )
+    if not verdict.smallest:
+        lines.append("  a smaller explanation was not ruled out: a larger --budget looks further")
     if verdict.verdict == "conforms":
         clauses = ", ".join(verdict.exercised) or "no clause"
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")

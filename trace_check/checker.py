@@ -79,6 +79,7 @@ class Verdict:
         clauses: the clauses that break.
         explanations: the smallest sets of faults that explain the whole trace; [()] where none is needed.
         unmodelled: events (from 1) that no set of faults explains.
+        smallest: whether it is known that nothing smaller explains the trace.
         first_unexplained: the first event that the reference can't explain, None where it can explain all.
         hidden_steps: steps that the explanation had to suppose.
         exercised: the clauses that the events put to a test.
@@ -94,6 +95,7 @@ class Verdict:
     clauses: tuple[BrokenClause, ...] = ()
     explanations: tuple[tuple[str, ...], ...] = ()
     unmodelled: tuple[int, ...] = ()
+    smallest: bool = True
     first_unexplained: Unexplained | None = None
     hidden_steps: int = 0
     exercised: tuple[str, ...] = ()
@@ -120,6 +122,7 @@ class Verdict:
             ],
             "explanations": [list(names) for names in self.explanations],
             "unmodelled": list(self.unmodelled),
+            "smallest": self.smallest,
             "first_unexplained": None
             if first is None
             else {
@@ -205,9 +208,11 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
     unmodelled: list[int] = []
     first: Unexplained | None = None
     hidden = expanded = 0
+    smallest = True
     for thread in found:
         matcher, explained = explain_thread(thread, budget)
         expanded += explained.expanded
+        smallest = smallest and explained.smallest
         if not explained.goals:
             return Verdict(
                 str(trace.path),
@@ -231,6 +236,7 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
         clauses=tuple(sorted(clauses, key=lambda b: (b.event, ALL_CLAUSES.index(b.clause)))),
         explanations=tuple(explanations),
         unmodelled=tuple(sorted(unmodelled)),
+        smallest=smallest,
         first_unexplained=first,
         hidden_steps=hidden,
         exercised=exercised(found, (b.clause for b in clauses)),

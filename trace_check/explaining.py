@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pymodel.resume.fault_names import FAULTS
+from pymodel.resume.faults import CHECK_THEN_CLAIM
 from trace_check.matching import Matcher
 from trace_check.observations import Thread
 from trace_check.search import Explained, Search, Steps
@@ -13,6 +16,9 @@ __all__ = ["explain", "explain_thread"]
 _FIRST_LOOK = 500
 """Places that are looked at before twins are made use of."""
 
+_FIRST_LOOK_AT_TWINS = 100
+"""The same where there are twins; and one for each observation."""
+
 _ALL_FAULTS = (1 << len(FAULTS)) - 1
 
 _HASTY_LOOK = 2_000
@@ -20,6 +26,27 @@ _HASTY_LOOK = 2_000
 
 _DIVES = ((True, True), (False, True), (False, False))
 """How a set of faults is looked for, one way after the other: is it eager, is it hasty (see `Search`)?"""
+
+
+class _Looks(NamedTuple):
+    """How many places are looked at of a thread that plainly violates, before less is asked for than a proof.
+
+    A place of a thread of n observations takes about n times as long as one of a single observation.
+
+    Attributes:
+        loosened: while its twins are interchangeable.
+        dive: for what one set of faults may explain.
+        whole: of the thread as it is.
+    """
+
+    loosened: int
+    dive: int
+    whole: int
+
+
+def _looks(budget: int, observations: int) -> _Looks:
+    look = budget // (2 * observations)
+    return _Looks(look, look // 3, 4 * budget // observations**2)
 
 
 def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
@@ -55,12 +82,14 @@ def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Expla
         below: look only for explanations by fewer faults than so many.
     """
     steps = Steps(matcher)
-    search = Search(steps, matcher.thread.observations, below=below)
-    if search.run(min(_FIRST_LOOK, budget)):
+    observations = matcher.thread.observations
+    search = Search(steps, observations, below=below)
+    loosened = loosen(matcher.thread) if below is None else None
+    first_look = _FIRST_LOOK if loosened is None else _FIRST_LOOK_AT_TWINS + len(observations)
+    if search.run(min(first_look, budget)):
         return search.found
     spent = 0
-    loosened = loosen(matcher.thread)
-    if loosened is not None and below is None:
+    if loosened is not None:
         found, spent = _by_twins(steps, search, loosened, budget - search.found.expanded)
         if found is not None:
             return found
@@ -75,54 +104,117 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
 
     None: that wasn't to be found out this way.  The number is that of the places expanded.
     """
-    observations = steps.matcher.thread.observations
+    is_plain = bool(search.surely_broken())
+    looks = _looks(budget, len(search.observations))
+    tried: set[int] = set()
     loose = Search(steps, loosened.observations, loosened=loosened)
-    finished = loose.run(budget // 2)
+    finished = loose.run(looks.loosened if is_plain else budget // 2)
     spent = loose.found.expanded
     if not finished:
-        return None, spent
+        return _plainly(steps, search, budget - spent, tried) if is_plain else None, spent
     if not loose.found.goals:
         return _without(steps, search, budget - spent), spent
     result = Explained()
     for faults in sorted({goal.faults for goal in loose.found.goals}):
-        for eager, hasty in _DIVES:
-            dive = Search(steps, observations, only=faults, hasty=hasty, eager=eager)
-            finished = dive.run(min(_HASTY_LOOK, budget - spent) if hasty else budget - spent)
-            spent += dive.found.expanded
-            if dive.found.goals:
-                break
+        if is_plain:
+            dive, finished, expanded = _dive(steps, search, faults, looks.dive, patient=False)
+        else:
+            dive, finished, expanded = _dive(steps, search, faults, budget - spent)
+        spent += expanded
+        tried.add(faults)
         if not finished:
-            return None, spent
+            return _plainly(steps, search, budget - spent, tried) if is_plain else None, spent
         result.goals += dive.found.goals
         result.ways |= dive.found.ways
     if not result.goals:
-        return None, spent
+        return _plainly(steps, search, budget - spent, tried) if is_plain else None, spent
     confirmed = {goal.faults for goal in result.goals}
     result.surely = -1
     for goal in loose.found.goals:
         if goal.faults in confirmed:
             result.surely &= goal.broken
-    if any(goal.faults or goal.broken for goal in result.goals):
-        result.stuck = search.found.stuck
-        if not result.stuck:
-            without = Search(steps, observations, only=0)
-            without.run(max(0, budget - spent))
-            without.look_further(max(0, budget - spent))
-            spent += without.found.expanded
-            result.stuck = without.found.stuck
-    result.expanded = search.found.expanded + spent
+    _see_how_far(steps, search, result, budget - spent)
+    result.expanded += search.found.expanded + spent
     return result, spent
+
+
+def _dive(
+    steps: Steps, search: Search, faults: int, budget: int, *, patient: bool = True
+) -> tuple[Search, bool, int]:
+    """Look for an explanation by these faults; go on where a hasty look used up its places only if patient.
+
+    Returns:
+        The last search, whether it came to its end, and the places that all of them expanded.
+    """
+    spent = 0
+    for eager, hasty in _DIVES:
+        dive = Search(steps, search.observations, only=faults, hasty=hasty, eager=eager)
+        finished = dive.run(min(_HASTY_LOOK, budget) if hasty else budget)
+        spent += dive.found.expanded
+        if dive.found.goals or not (finished or patient):
+            break
+    return dive, finished, spent
+
+
+def _see_how_far(steps: Steps, search: Search, result: Explained, budget: int) -> None:
+    """Note how far the reference gets, unless it explains all."""
+    if not any(goal.faults or goal.unmodelled or goal.broken for goal in result.goals):
+        return
+    if not search.found.stuck and search.surely_broken():
+        search.look_further(search.found.expanded + budget)
+    result.stuck = search.found.stuck
+    if not result.stuck:
+        without = Search(steps, search.observations, only=0)
+        without.run(max(0, budget))
+        without.look_further(max(0, budget))
+        result.expanded += without.found.expanded
+        result.stuck = without.found.stuck
+
+
+def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Explained | None:
+    """What explains a thread that violates by what it shows, mostly without a proof that nothing smaller does.
+
+    The faults of which such a thread must have used one are tried, unless they have been, alone and then with the one
+    that racers use most.  If these do not explain it, what nothing explains is taken for true as it comes.  None if the
+    budget was used up.
+    """
+    looks = _looks(budget, len(search.observations))
+    before = search.found.expanded
+    if search.run(before + looks.whole):
+        return search.found
+    spent = search.found.expanded - before
+    again = search.prospects.again
+    for sets in (again, [one | CHECK_THEN_CLAIM for one in again]):
+        result = Explained(smallest=False, surely=search.surely_broken())
+        for faults in sets:
+            if faults in tried:
+                continue
+            dive, _, expanded = _dive(steps, search, faults, looks.dive, patient=False)
+            spent += expanded
+            result.goals += dive.found.goals
+            result.ways |= dive.found.ways
+        if result.goals:
+            _see_how_far(steps, search, result, budget - spent)
+            result.expanded += search.found.expanded + spent
+            return result
+    found = _without(steps, search, budget - spent)
+    if found is not None:
+        found.expanded += spent
+    return found
 
 
 def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
     """What nothing explains of a thread that no faults explain, one way of all; None if the budget was used up."""
-    observations = steps.matcher.thread.observations
-    greedy = Search(steps, observations, only=_ALL_FAULTS, hasty=True, eager=True)
-    if not greedy.run_greedily(budget):
+    tries = []
+    for faults, eager in ((_ALL_FAULTS & ~CHECK_THEN_CLAIM, False), (_ALL_FAULTS, True)):
+        greedy = Search(steps, search.observations, only=faults, hasty=True, eager=eager)
+        if greedy.run_greedily(budget):
+            tries.append(greedy.found)
+    if not tries:
         return None
-    search.look_further(search.found.expanded + budget)
-    found = greedy.found
-    found.stuck = search.found.stuck
+    found = min(tries, key=lambda one: one.cost)
+    _see_how_far(steps, search, found, budget)
     found.surely = search.surely_broken()
+    found.smallest = False
     found.expanded += search.found.expanded
     return found

@@ -301,6 +301,16 @@ class Prospects:
             and (state[p + at.BRANCH], state[p + at.UNIT], state[p + at.STEP]) == here
         )
 
+    def must_pass(self, actor: str, state: bytes, done: int) -> bool:
+        """Is an actor still shown to pass the gate of the unit in which it is, and without a load before?"""
+        owed = self._owed.get(actor)
+        if owed is None:
+            return False
+        here = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
+        return any(
+            not done >> i & 1 and not loads & ~done and (b, u) == here for i, loads, b, u in owed.passes
+        )
+
     def must_run(self, actor: str, b: int, x: int, done: int) -> bool:
         """Is a step of branch b still shown to be run by an actor, and without a load before?"""
         begun = self._begun.get((actor, b, x), ())

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES, broken_clauses
-from pymodel.resume.faults import FORK_NONDETERMINISM, ClaimChecking
+from pymodel.resume.faults import CHECK_THEN_CLAIM, FORK_NONDETERMINISM, ClaimChecking
 from trace_check.events import (
     Answer,
     Completed,
@@ -47,6 +47,7 @@ ASSERTED = 16
 """Bits of `Node.broken` from here on: the clauses broken in a state that nothing explains and an event only asserts."""
 _LV = 1 << len(CLAUSES)
 _EO = 1 << CLAUSES.index("EO")
+_CO_C = 1 << CLAUSES.index("CO-C")
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _READ = ClaimChecking.__name__
@@ -89,6 +90,7 @@ class Explained:
         stuck: without any fault, the places that explain most.
         expanded: places expanded.
         surely: the clauses, as bits, that break in every explanation, where the goals are not all that there are.
+        smallest: whether it is known that nothing smaller explains the thread.
     """
 
     goals: list[Node] = field(default_factory=list)
@@ -96,6 +98,7 @@ class Explained:
     stuck: list[Node] = field(default_factory=list)
     expanded: int = 0
     surely: int | None = None
+    smallest: bool = True
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -151,7 +154,8 @@ class Search:
         observations: in the order of their intervals.
         only: look only for an explanation by these faults, and stop at the first; None: for all the cheapest.
         hasty: look at unseen steps only of those of whom something is shown next, which may miss an explanation.
-        eager: whoever has read a gate claims it as soon as somebody else has, which may miss one, too.
+        eager: whoever is shown to pass a gate reads it before somebody claims it, and whoever has read it claims it
+            as soon as somebody else has, which may miss one, too.
         below: look only for explanations by fewer faults than so many, and for none with anything unmodelled.
         loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
     """
@@ -311,6 +315,7 @@ class Search:
         reading = bool(node.done & self.reading)
         if self.eager and not reading and self.claim_at_once(node):
             return
+        unread = self.unread(node) if self.eager else []
         for i in () if reading else enabled:
             if self.asserting >> i & 1 and self.at_once(node, i):
                 return
@@ -318,11 +323,16 @@ class Search:
         for i in reversed(enabled):
             for k in self.takers(node, i) if self.loosened is not None else (i,):
                 for move in reversed(self.moves(node, k)):
-                    if not reading or self.ends_reading(node.state, move.state):
+                    ends = self.ends_reading(node.state, move.state)
+                    if (ends or not reading) and not (ends and unread):
                         self.step(node, move.state, move.faults, move.name, k)
         self.unseen = unseen + 1
+        if unread:
+            self.read(node, unread[0])
         for actor in self.may_act(node, enabled):
             for move in self.steps.hidden(node.state, actor):
+                if unread and (move.name == _READ or self.ends_reading(node.state, move.state)):
+                    continue
                 if move.name == _READ:
                     if reading or self.prospects.can_be_claimed(node.done, node.state, actor):
                         self.step(node, move.state, move.faults, move.name, None, actor)
@@ -390,10 +400,12 @@ class Search:
         return True
 
     def claim_at_once(self, node: Node) -> bool:
-        """Let somebody claim who has read a gate that is claimed by now."""
+        """Let somebody claim who has read a gate that is claimed by now, and isn't shown to pass it later."""
         for actor in self.live(node.done):
             p = self.alone.get(actor)
             if p is None or node.state[p + at.PHASE] != at.CHECKED:
+                continue
+            if self.prospects.must_pass(actor, node.state, node.done):
                 continue
             gate = at.gate_at(self.matcher.c, node.state[p + at.BRANCH], node.state[p + at.STEP])
             if node.state[gate + at.GATE_STATUS] > at.ANSWERED:
@@ -402,6 +414,25 @@ class Search:
                     self.step(node, move.state, move.faults, move.name, None, actor)
                     return True
         return False
+
+    def unread(self, node: Node) -> list[str]:
+        """Who stands at a gate that can be read, and is shown to pass it: they read it before somebody claims it."""
+        if self.only is None or not self.only & CHECK_THEN_CLAIM:
+            return []
+        return [
+            actor
+            for actor, p in self.alone.items()
+            if node.state[p + at.PHASE] == at.READY
+            and self.matcher.c.kind[node.state[p + at.STEP]] == at.GATE
+            and self.prospects.must_pass(actor, node.state, node.done)
+            and any(move.name == _READ for move in self.steps.hidden(node.state, actor))
+        ]
+
+    def read(self, node: Node, actor: str) -> None:
+        """Let an actor read the gate at which it stands."""
+        for move in self.steps.hidden(node.state, actor):
+            if move.name == _READ:
+                self.step(node, move.state, move.faults, move.name, None, actor)
 
     def takers(self, node: Node, i: int) -> list[int]:
         """The observations that stand for i, by those who may be the one who did it."""
@@ -550,6 +581,9 @@ class Search:
         if self.loosened is None or not self.found.goals:
             return False
         faults, broken = [node.faults], node.broken
+        if node.faults & CHECK_THEN_CLAIM:
+            # Whoever reads a gate and is the first to claim it could have claimed it at once, without a fault.
+            broken |= _CO_C
         if self.prospects.applies_again(node.done, node.state):
             broken |= _EO
             if not node.faults & self.again:

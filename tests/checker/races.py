@@ -6,7 +6,7 @@ import random
 
 from script import Script, effect, gate, unit
 
-__all__ = ["all_pass", "one_passes", "random_race"]
+__all__ = ["all_pass", "one_passes", "parked", "random_race"]
 
 PROGRAM = (unit("u1", effect("e1")), unit("u2", gate("g"), effect("e2", "g")))
 

@@ -6,10 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from races import all_pass, one_passes, random_race
+from races import all_pass, one_passes, parked, random_race
 from script import Script, effect, unit
 
 from pymodel.resume.fault_names import fault_bits
+from resume_contract.verdicts import verdict_lines
 from trace_check import explaining
 from trace_check.checker import Verdict, check_file
 from trace_check.matching import Matcher
@@ -25,8 +26,9 @@ EXPLAINED = {"plain": (("check_then_claim", "unkeyed_effect"),), "keyed": (("che
 @pytest.mark.parametrize("count", [2, 4, 8])
 @pytest.mark.parametrize("sink", ["plain", "keyed"])
 def test_all_pass(sink: str, count: int, tmp_path: Path) -> None:
-    found = all_pass(count, sink).check(tmp_path, budget=6_000)
+    found = all_pass(count, sink).check(tmp_path)
     assert found.verdict == "violates"
+    assert found.smallest
     assert found.explanations == EXPLAINED[sink]
     assert found.unmodelled == ()
     broken = {"CO-C", "EO"} if sink == "plain" else {"CO-C"}
@@ -35,6 +37,51 @@ def test_all_pass(sink: str, count: int, tmp_path: Path) -> None:
     assert found.first_unexplained is not None
     kind = "effect_fired" if sink == "plain" else "recorded"
     assert found.first_unexplained.kind == kind
+
+
+def one_passes_late(count: int) -> Script:
+    """All but one pass; it passes once the first two of them have fired."""
+    script = parked("plain")
+    racers = [f"r{n}" for n in range(count)]
+    for racer in racers:
+        script.load(racer, 1)
+        script.answer(racer, "g", "d1", "yes")
+    for racer in racers[:-1]:
+        script.pass_gate(racer, "g", "yes")
+    for racer in racers[:2]:
+        script.fire(racer, "e2")
+    script.pass_gate(racers[-1], "g", "yes")
+    for racer in racers[2:]:
+        script.fire(racer, "e2")
+    for racer in racers:
+        script.record(racer, "e2")
+    return script
+
+
+@pytest.mark.parametrize("count", [4, 8, 16])
+def test_who_passes_late_has_read_the_gate_before(count: int, tmp_path: Path) -> None:
+    found = one_passes_late(count).check(tmp_path)
+    assert (found.verdict, found.unmodelled) == ("violates", ())
+    assert ("check_then_claim", "unkeyed_effect") in found.explanations
+    assert ("EO", True) in {(clause.clause, clause.certain) for clause in found.clauses}
+
+
+def test_what_plainly_violates_is_decided_where_nothing_is_proved_smallest(tmp_path: Path) -> None:
+    found = all_pass(16, "plain").check(tmp_path, budget=20_000)
+    assert found.verdict == "violates"
+    assert not found.smallest
+    assert found.explanations == EXPLAINED["plain"]
+    certain = {clause.clause: clause.certain for clause in found.clauses}
+    assert certain == {"EO": True, "CO-C": False}
+    assert "a smaller explanation was not ruled out" in "\n".join(verdict_lines(found))
+    assert found.to_json()["smallest"] is False
+
+
+def test_what_does_not_plainly_violate_stays_unchecked(tmp_path: Path) -> None:
+    found = all_pass(16, "keyed").check(tmp_path, budget=150)
+    assert found.verdict == "unchecked"
+    assert found.error is not None
+    assert "raise it" in found.error
 
 
 @pytest.mark.parametrize("count", [2, 8, 16])
@@ -54,9 +101,9 @@ def test_twins_change_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for seed in range(40):
         rng = random.Random(seed)
         path = write(tmp_path / "race.jsonl", random_race(rng, 3).rendering())
-        monkeypatch.setattr(explaining, "_FIRST_LOOK", 20_000)  # the trace as it is
+        monkeypatch.setattr(explaining, "_FIRST_LOOK_AT_TWINS", 20_000)  # the trace as it is
         before = check_file(path, budget=20_000)
-        monkeypatch.setattr(explaining, "_FIRST_LOOK", 0)  # with twins whenever there are some
+        monkeypatch.setattr(explaining, "_FIRST_LOOK_AT_TWINS", -1_000)  # with twins whenever there are some
         after = check_file(path, budget=20_000)
         assert before.verdict != "unchecked"
         assert said(before) == said(after), f"seed {seed}"

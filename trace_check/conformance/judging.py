@@ -38,6 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         breaks: the clauses that break.
         explanations: the smallest sets of faults that explain it.
         unmodelled: events that no set of faults explains.
+        smallest: whether it is known that nothing smaller explains it.
         exercised: the clauses that its events put to a test.
         repeated: how often an effect was applied again, by cause.
         error: why it is unchecked.
@@ -54,6 +55,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     breaks: list[Evidence] = []
     explanations: list[list[str]] = []
     unmodelled: list[int] = []
+    smallest: bool = True
     exercised: list[str] = []
     repeated: dict[str, int] = {}
     error: str | None = None
@@ -82,6 +84,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             words.append(f"through {' or '.join(ways)}")
         if self.unmodelled:
             words.append(f"{len(self.unmodelled)} unmodelled")
+        if not self.smallest:
+            words.append("perhaps less")
         return "; ".join(words)
 
 
@@ -125,6 +129,7 @@ def judge(recording: Recording, version: str, path: Path, folder: Path) -> Findi
         ],
         explanations=[list(names) for names in verdict.explanations],
         unmodelled=list(verdict.unmodelled),
+        smallest=verdict.smallest,
         exercised=list(verdict.exercised),
         repeated={cause: again.count(cause) for cause in ("recorded", "window") if cause in again},
         error=verdict.error,

@@ -201,6 +201,7 @@ def _combined(
         str(found.path),
         "conforms" if conforms else "violates",
         explanations=tuple(sorted(explanations)),
+        smallest=all(form.verdict.smallest for form in forms),
         hidden_steps=sum(form.count * form.verdict.hidden_steps for form in forms),
         exercised=tuple(clause for clause in ALL_CLAUSES if clause in tested),
         threads=found.threads,
