@@ -9,6 +9,9 @@ from asking import of_both
 from script import Script, checkpoint, effect, gate, pure, unit
 
 from trace_check.by_tlc.comparing import compare
+from trace_check.by_tlc.opinion import Opinion, ThreadOpinion
+from trace_check.by_tlc.running import Explanation
+from trace_check.checker import BrokenClause, Verdict
 from trace_check.events import ACTION_KINDS
 from trace_check.reader import read_trace
 from trace_check.trials.rendering import Line, write
@@ -253,3 +256,34 @@ def test_a_crew_goes_on_behind_what_was_recorded_and_never_fired(tmp_path: Path)
     ((_, verdict, opinion),) = of_both([trace])
     assert verdict.explanations == opinion.explanations == (("record_before_fire",),)
     assert compare(trace, verdict, opinion) == ((), ())
+
+
+def test_explanations_that_may_not_be_the_smallest_are_held_to_less(tmp_path: Path) -> None:
+    made = Script(unit("u1", effect("a"), pure("d", "a")))
+    made.load("p1", 0)
+    trace = read_trace(write(tmp_path / "any.jsonl", made.rendering()))
+    ways = (("unkeyed_effect",), ("ledger_ignored",), ("check_then_claim", "unkeyed_effect"))
+
+    def differs(
+        mine: tuple[str, ...], theirs: tuple[str, ...], *clauses: str, smallest: bool = False
+    ) -> bool:
+        verdict = Verdict(
+            str(trace.path),
+            "violates",
+            clauses=(BrokenClause("EO", 1, certain=True, thread="t1"),),
+            explanations=(mine,),
+            smallest=smallest,
+            threads=1,
+        )
+        thread = ThreadOpinion("t1", (Explanation(theirs, clauses),), tried=2)
+        differences, undecided = compare(trace, verdict, Opinion(str(trace.path), (thread,)))
+        assert undecided == ()
+        return bool(differences)
+
+    one, other, two = ways
+    assert not differs(two, one, "EO")
+    assert differs(two, one, "EO", smallest=True)
+    assert not differs(two, two, "EO")
+    assert differs(one, two, "EO"), "TLC needs more"
+    assert differs(one, other, "EO"), "as small, and not among what TLC finds"
+    assert differs(two, one, "CO-C"), "what is certain doesn't break by TLC"

@@ -68,7 +68,8 @@ def second_opinion(
 
     All of this is compared: the verdict; the smallest sets of faults, none of which TLC may miss, and besides which it
     may find none that is as small or smaller; and of each thread the clauses that break and whether they do in every
-    one of these explanations.  Where an event is explained by no set of faults, all that is compared is that TLC finds
+    one of these explanations.  Where the mirror has not proved its explanations the smallest, TLC may find smaller ones;
+    what breaks for certain must break in these, too.  Where an event is explained by no set of faults, all that is compared is that TLC finds
     no set for that thread either.
 
     Raises:
@@ -94,6 +95,8 @@ def compare(trace: Trace, verdict: Verdict, opinion: Opinion) -> tuple[tuple[str
         return (), (*undecided, f"the mirror has no verdict: {verdict.error}")
     if opinion.verdict not in (UNDECIDED, verdict.verdict):
         return (f"it {verdict.verdict} by the mirror, it {opinion.verdict} by TLC",), undecided
+    if not verdict.smallest:
+        return () if undecided else tuple(_perhaps_smaller(verdict, opinion)), undecided
     if verdict.unmodelled:
         return tuple(_unmodelled(trace, verdict, opinion)), undecided
     return () if undecided else tuple(_explained(verdict, opinion)), undecided
@@ -124,6 +127,26 @@ def _explained(verdict: Verdict, opinion: Opinion) -> list[str]:
         said = [_certainty(one.get((thread, clause))) for one in (clauses, others)]
         if said[0] != said[1]:
             found.append(f"thread {thread}: {clause} is {said[0]} broken by the mirror, {said[1]} by TLC")
+    return found
+
+
+def _perhaps_smaller(verdict: Verdict, opinion: Opinion) -> list[str]:
+    """What differs from a verdict whose explanations may not be the smallest: TLC may find smaller ones, but no larger."""
+    found = []
+    mine, theirs = (set(map(frozenset, one)) for one in (verdict.explanations, opinion.explanations))
+    if not verdict.unmodelled and theirs:
+        sizes = [min(map(len, one)) for one in (mine, theirs)]
+        if sizes[0] < sizes[1] or (sizes[0] == sizes[1] and not mine <= theirs):
+            found.append(
+                f"explained by {_sets(frozenset(mine))} by the mirror, by {_sets(frozenset(theirs))} by TLC"
+            )
+    certain = {t.name: {clause for clause, sure in t.clauses.items() if sure} for t in opinion.threads}
+    for broken in verdict.clauses:
+        explained = any(t.name == broken.thread and t.cheapest for t in opinion.threads)
+        if broken.certain and explained and broken.clause not in certain[broken.thread]:
+            found.append(
+                f"thread {broken.thread}: {broken.clause} is certainly broken by the mirror, not by TLC"
+            )
     return found
 
 
