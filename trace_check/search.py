@@ -140,9 +140,10 @@ class Steps:
 
     def broken(self, state: bytes) -> int:
         """The clauses broken in a state, as bits."""
-        bits = self._broken.get(state)
+        durable = state[self.matcher.c.branches :]  # no clause speaks of what a runner has in hand
+        bits = self._broken.get(durable)
         if bits is None:
-            bits = self._broken[state] = broken_clauses(self.matcher.c, state)
+            bits = self._broken[durable] = broken_clauses(self.matcher.c, state)
         return bits
 
 

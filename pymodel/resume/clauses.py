@@ -115,8 +115,9 @@ def EO(c, s):
                 if applied == 0:
                     if s[ledger_at(c, b, x)] != NONE:
                         return False
+                    start = own_at(c, b, 0) + ENTRY_UNIT
                     for i in range(1, s[branch_at(c, b) + OWN_LENGTH] + 1):
-                        if s[own_at(c, b, i) + ENTRY_UNIT] == c.unit_of[x]:
+                        if s[start + i * c.entry] == c.unit_of[x]:
                             return False
     return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pymodel.errors import ModelError
 
@@ -70,10 +71,14 @@ class Program:
                     f"program {self.name}, step {step.name}: it comes after itself: break the cycle"
                 )
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """All steps; step x of the model is ``steps[x - 1]``."""
         return tuple(step for unit in self.units for step in unit)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {step.name: x for x, step in enumerate(self.steps, 1)}
 
     def number(self, name: str) -> int:
         """The number of a step.
@@ -81,10 +86,7 @@ class Program:
         Raises:
             KeyError: there is no such step.
         """
-        for x, step in enumerate(self.steps, 1):
-            if step.name == name:
-                return x
-        raise KeyError(name)
+        return self._numbers[name]
 
     def unit_of(self, name: str) -> int:
         """The number of the unit that a step belongs to."""
