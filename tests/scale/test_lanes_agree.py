@@ -173,6 +173,41 @@ def test_on_torn_tails(tmp_path: Path, allow_torn: bool) -> None:
     assert (warned > 8) == allow_torn
 
 
+HOSTILE = (
+    *("1" * 4300, "1" * 4301, "-" + "1" * 4299, "-" + "1" * 4300, "-" + "1" * 4301, str(2**63), str(2**64)),
+    *("1" * 5000 + ".0", "1e400", "-1e400", "1.0", "2e0", "NaN", "Infinity", "-Infinity", "-0", "01", "1_0"),
+    *(
+        '"\\ud800"',
+        '"\\udc00x"',
+        '"\\ud83d\\ude00"',
+        '"\\u0000"',
+        '"\x7f"',
+        '"\\udcff0a"',
+        '"\\u00ff0a"',
+        "[]",
+    ),
+)
+"""Values of fields, as they stand in a line."""
+
+
+@pytest.mark.parametrize("field", ["outcome", "key", "seq", "t", "thread", "op"])
+def test_on_hostile_values(field: str, tmp_path: Path) -> None:
+    verdicts: Counter[str] = Counter()
+    for value in HOSTILE:
+        bracket = [refusals.recorded(seq, phase) for seq, phase in ((1, "begin"), (2, "end"))]
+        lines = bracket if field in ("outcome", "op") else [refusals.fired(1), refusals.fired(2)]
+        held = [
+            json.dumps(line | {field: "@"}).replace('"@"', value, 1).encode() + b"\n"
+            for line in lines[: 1 if field == "seq" else 2]
+        ]
+        path = refusals.write(tmp_path / "log.jsonl", refusals.header(), *held)
+        found = compared(path, budget=2_000)
+        verdicts[found.verdict] += 1
+        if value.strip("-1") == "" and len(value) > 4300:
+            assert f"the field '{field}' is wrong: " in (found.error or "")
+    assert verdicts["unchecked"] >= 10
+
+
 @pytest.mark.parametrize("allow_torn", [False, True])
 def test_on_gzip_whole_cut_and_damaged(tmp_path: Path, allow_torn: bool) -> None:
     header, events = random_log(random.Random("torn"), threads=3)

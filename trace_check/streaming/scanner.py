@@ -78,6 +78,8 @@ R_ACTOR, R_THREAD, R_BRANCH, R_KIND, R_ABOUT, R_OTHER, R_NUMBER = range(7)
 R_LENGTH, R_OFFSET, R_CK, R_CK_LENGTH, R_CK_OFFSET, R_NEXT, R_HASH, R_WIDTH = range(7, 15)
 SLAB = 64  # bytes of a name that are kept in the record; longer ones go to the arena
 
+MOST_DIGITS = 4300  # sign included: the reader, which refuses a longer number, is asked about it
+
 BRANCH_KNOWN, BRANCH_MADE = 1, 2
 
 PRIME = 0x100000001B3
@@ -374,7 +376,7 @@ def scalar(buf: Any, p: int, at: Any, f: int) -> int:
         while 48 <= buf[p] <= 57:
             h = (h ^ buf[p]) * PRIME
             p += 1
-        if buf[p] == 46 or buf[p] == 69 or buf[p] == 101:
+        if buf[p] == 46 or buf[p] == 69 or buf[p] == 101 or p - start > MOST_DIGITS:
             return -1
         at[HASH * FIELD_COUNT + f] = h
     at[KIND_ * FIELD_COUNT + f] = kind
