@@ -49,7 +49,16 @@ from trace_check.events import (
     event_kind,
 )
 
-__all__ = ["MAX_LINE_BYTES", "Operation", "Trace", "TraceStream", "decode_line", "open_trace", "read_trace"]
+__all__ = [
+    "MAX_LINE_BYTES",
+    "Operation",
+    "Trace",
+    "TraceStream",
+    "decode_line",
+    "is_cut_short",
+    "open_trace",
+    "read_trace",
+]
 
 MAX_LINE_BYTES: Final = 10_000_000
 """The longest line that is read, its newline not counted."""
@@ -346,6 +355,19 @@ def decode_line(raw: bytes) -> Header | AnyEvent:
     record = _DECODER.decode(raw)
     json.loads(raw, object_pairs_hook=_refuse_repeated)
     return record
+
+
+def is_cut_short(raw: bytes) -> bool:
+    """Whether a line without a newline is one that was cut short: as far as it goes, nothing else is wrong with it."""
+    if not raw.strip():
+        return False
+    try:
+        decode_line(raw)
+    except (msgspec.ValidationError, _RepeatedKey, RecursionError):
+        return False
+    except msgspec.DecodeError:
+        return True
+    return False
 
 
 def open_trace(path: Path) -> io.BufferedIOBase:

@@ -208,6 +208,26 @@ def test_on_hostile_values(field: str, tmp_path: Path) -> None:
     assert verdicts["unchecked"] >= 10
 
 
+@pytest.mark.parametrize(
+    ("tail", "torn"),
+    [
+        (b'{"event":"effect_fired","seq":2,"thr', True),
+        (b'{"event":"effect_fired","seq":"2","thr', False),
+        (b'{"event":"teleported","seq":2,"thr', False),
+        (b'{"event":"effect_fired","seq":1_0}', True),
+        (b'{"event":"effect_fired","key":1_0}', False),
+        (b"[" * 100_000, False),
+        (b"\x0c", None),
+    ],
+)
+def test_on_tails_that_may_be_left_out(tail: bytes, torn: bool | None, tmp_path: Path) -> None:
+    path = refusals.write(tmp_path / "log.jsonl", refusals.header(), refusals.fired(1), tail)
+    found = compared(path, allow_torn=True, budget=2_000)
+    assert (found.verdict == "unchecked") == (torn is False)
+    assert len(found.warnings) == (torn is True)
+    compared(path, budget=2_000)
+
+
 @pytest.mark.parametrize("allow_torn", [False, True])
 def test_on_gzip_whole_cut_and_damaged(tmp_path: Path, allow_torn: bool) -> None:
     header, events = random_log(random.Random("torn"), threads=3)
