@@ -92,6 +92,13 @@ _END_FIELDS: Final[dict[str, tuple[str, ...]]] = {
 """Fields known only once the operation is over: not on its begin line, always on the end or the only line."""
 
 
+_OF_A_LINE: Final = frozenset({"seq", "t", "phase", "branch", "inferred"})
+"""Fields that the two lines of an operation may have differently; the branch is looked at by itself."""
+
+_OF_AN_OPERATION: Final = ("step", "gate", "unit", "delivery", "checkpoint", "child")
+"""Fields that say what an operation is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """The two lines of one operation, as positions in :attr:`Trace.events`.
@@ -440,6 +447,13 @@ def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def _same(one: object, other: object) -> bool:
+    """Are two fields the same JSON?  In Python ``True == 1``."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    return type(one) is type(other) and one == other
+
+
 def _check_program(path: Path, line: int, header: Header) -> None:
     """The program's own rules: names once, at most one gate a unit, an order without cycles."""
 
@@ -591,15 +605,43 @@ class _Rules:
                     f"{where} is of {name} {was!r} and ends with {name} {now!r}",
                     "give every operation its own 'op'",
                 )
-        if not isinstance(event, Refused):
-            for name in ("step", "gate", "delivery", "checkpoint", "child"):
-                before, after = getattr(begin, name, UNSET), getattr(event, name, UNSET)
-                if before is not UNSET and before != after:
-                    raise self._error(
-                        f"{where} is about {name} {before!r} and ends with {after!r}",
-                        "give every operation its own 'op'",
-                    )
+        self._check_agreement(begin, event, where)
         opened.ended = self._line
+
+    def _check_agreement(self, begin: Event, end: Event, where: str) -> None:
+        is_refusal = isinstance(end, Refused)
+        for name in _OF_AN_OPERATION:
+            before, after = getattr(begin, name, UNSET), getattr(end, name, UNSET)
+            # A refusal names as much as it wants to.
+            if before is UNSET or (is_refusal and (before is None or after in (None, UNSET))):
+                continue
+            if before != after:
+                raise self._error(
+                    f"{where} is about {name} {before!r} and ends with {after!r}",
+                    "give every operation its own 'op'",
+                )
+        if isinstance(end, Refused):
+            self._check_refusal(begin, end, where)
+            return
+        for name in begin.__struct_fields__:
+            before = getattr(begin, name)
+            if name not in _OF_A_LINE and before is not UNSET and not _same(before, getattr(end, name)):
+                raise self._error(
+                    f"{where} ends with another {name!r} than it began with",
+                    "repeat on the end line what the begin line says",
+                )
+
+    def _check_refusal(self, begin: Event, end: Refused, where: str) -> None:
+        if isinstance(begin, Refused) and begin.what != end.what:
+            raise self._error(
+                f"{where} refuses a {begin.what!r} and ends as refusing a {end.what!r}",
+                "give every operation its own 'op'",
+            )
+        if isinstance(begin, Committed) and begin.steps and end.step not in (None, *begin.steps):
+            raise self._error(
+                f"{where} commits {', '.join(begin.steps)} and ends with step {end.step!r}",
+                "name the committed step that was refused",
+            )
 
     def _check_branch(self, event: AnyEvent) -> None:
         thread = self._threads.setdefault(event.thread, _ThreadState())

@@ -78,6 +78,17 @@ def test_on_what_the_reader_refuses(case: str, tmp_path: Path) -> None:
     assert found.exit_status == 2
 
 
+@pytest.mark.parametrize("case", refusals.ENDS)
+def test_on_ends_that_agree_with_their_begins(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = refusals.write(tmp_path / "log.jsonl", refusals.header(), *refusals.ENDS[case])
+    assert compared(path).verdict != "unchecked"
+    if "order" not in case:
+        monkeypatch.setattr(checking, "_by_the_reader", None)
+        check_stream(path)
+
+
 def _tampered(rng: random.Random, events: list[Json]) -> list[Json]:
     """A log in which something is wrong, or only different."""
     events = [dict(event) for event in events]

@@ -115,13 +115,12 @@ class _Feeder:
         self._inner = np.zeros_like(self._at)
         self._tokens = np.zeros(1 << 12, np.int64)
         self._who = np.zeros(4, np.int64)
-        self._about = np.zeros(2, np.int64)
 
     def _run(self, data: NDArray[np.uint8], start: int) -> int:
         return int(
             self._scan(
                 data, start, len(data), self.memory.tables,
-                self._at, self._inner, self._tokens, self._who, self._about,
+                self._at, self._inner, self._tokens, self._who,
             )
         )  # fmt: skip
 
