@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Command, one_line
@@ -167,3 +168,62 @@ def test_a_folder_with_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ResumeContractError, match=r"gone\.jsonl: is no regular file"):
         trace_files([tmp_path])
+
+
+STEERING = "\x1b[31m\n\x9b\u202e"
+
+
+def _renamed(value: Any, names: frozenset[str]) -> Any:
+    """The same with something that steers a terminal in each of these names."""
+    if isinstance(value, str):
+        return value + STEERING if value in names else value
+    if isinstance(value, list):
+        return [_renamed(one, names) for one in value]
+    if isinstance(value, dict):
+        return {_renamed(key, names): _renamed(one, names) for key, one in value.items()}
+    return value
+
+
+@pytest.fixture
+def steering(tmp_path: Path) -> Path:
+    """A trace that violates, whose names steer the terminal, as does the file's."""
+    header, *events = [json.loads(line) for line in VIOLATES.read_text().splitlines()]
+    names = {event[field] for event in events for field in ("thread", "actor", "delivery") if field in event}
+    names |= {
+        name for unit in header["program"] for name in (unit["name"], *(s["step"] for s in unit["steps"]))
+    }
+    names |= {header["system"], header["scenario"], header["store"]}
+    told = [_renamed(line, frozenset(names - {"harness"})) for line in (header, *events)]
+    path = tmp_path / f"trace{STEERING}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in told))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["check"], 1),
+        (["check", "--budget", "1"], 2),
+        (["check", "--baseline", "known.json"], 1),
+        (["show"], 0),
+        (["show", "--thread", "none"], 2),
+        (["shrink", "-o", "less.jsonl"], 0),
+    ],
+)
+def test_names_that_steer_a_terminal_are_spelled_out(
+    command: Command,
+    steering: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    status: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("known.json").write_text('{"version": 1, "violations": []}')
+    name, *options = arguments
+    ended = command("trace", name, steering, *options)
+    assert ended.status == status
+    assert "\\x1b[31m" in ended.out + ended.err
+    assert all(line.isprintable() for line in (ended.out + ended.err).split("\n"))
+    if status == 2:
+        one_line(ended.err)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -15,6 +16,7 @@ from resume_contract.progress import status_line
 from resume_contract.second_opinions import Opinions, SecondOpinions
 from resume_contract.trace_files import trace_files
 from resume_contract.verdicts import verdict_lines
+from trace_check.printing import printable
 
 if TYPE_CHECKING:
     from trace_check.by_tlc import Tlc
@@ -91,14 +93,19 @@ def check_command(
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
     for verdict in verdicts:
         if verdict.exit_status == COULD_NOT_CHECK:
-            typer.echo(f"error: {verdict.error}", err=True)
+            typer.echo(f"error: {printable(verdict.error or '')}", err=True)
         elif not as_json:
-            typer.echo("\n".join(verdict_lines(verdict) + known.lines_of(verdict) + second.lines_of(verdict)))
-    for line in [] if as_json else known.closing_lines():
-        typer.echo(line)
+            _say(verdict_lines(verdict) + known.lines_of(verdict) + second.lines_of(verdict))
+    if not as_json:
+        _say(known.closing_lines())
     if write_baseline is not None:
         known.write(write_baseline)
     raise typer.Exit(max(known.status(), second.status()))
+
+
+def _say(lines: Sequence[str]) -> None:
+    if lines:
+        typer.echo("\n".join(map(printable, lines)))
 
 
 def _tlc(jar: Path | None, java: Path | None, heap: str | None, timeout: float | None) -> Tlc:
@@ -115,8 +122,8 @@ def _by_tlc_alone(opinions: Opinions, paths: list[Path], as_json: bool) -> NoRet
             opinions.ask(path, report)
     if as_json:
         typer.echo(json.dumps(opinions.to_json(), indent=2, ensure_ascii=False))
-    elif lines := opinions.lines():
-        typer.echo("\n".join(lines))
+    else:
+        _say(opinions.lines())
     for error in opinions.errors:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {printable(error)}", err=True)
     raise typer.Exit(opinions.status())

@@ -14,6 +14,7 @@ from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.verdicts import verdict_lines
+from trace_check.printing import printable
 
 if TYPE_CHECKING:
     from resume_contract.sequence import Moment
@@ -102,7 +103,9 @@ def _of_thread(trace: Trace, moments: list[Moment], name: str) -> tuple[list[Mom
 
 
 def _lines(verdict: Verdict) -> list[str]:
-    return [f"{verdict.file}: unchecked", f"  {verdict.error}"] if verdict.error else verdict_lines(verdict)
+    if verdict.error:
+        return [printable(f"{verdict.file}: unchecked"), printable(f"  {verdict.error}")]
+    return verdict_lines(verdict)
 
 
 def _draw(

@@ -17,6 +17,7 @@ from resume_contract.progress import status_line
 from resume_contract.trace_files import ENDINGS
 from resume_contract.verdicts import verdict_lines
 from resume_contract.writing import void, write_atomically
+from trace_check.printing import printable
 
 if TYPE_CHECKING:
     from trace_check.shrinking import Shrunk
@@ -65,7 +66,7 @@ def shrink_command(
         }
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    typer.echo(f"{file}: {_kept(shrunk)} are left")
+    typer.echo(f"{printable(str(file))}: {_kept(shrunk)} are left")
     if shrunk.undecided:
         typer.echo(f"  {shrunk.undecided} shorter traces used up the budget: raise it to have them decided")
     typer.echo("\n".join(verdict_lines(verdict)))
