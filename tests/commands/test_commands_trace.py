@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -227,3 +231,78 @@ def test_names_that_steer_a_terminal_are_spelled_out(
     assert all(line.isprintable() for line in (ended.out + ended.err).split("\n"))
     if status == 2:
         one_line(ended.err)
+
+
+def test_no_name_is_no_folder(command: Command) -> None:
+    ended = command("trace", "check", "")
+    assert (ended.status, ended.out) == (2, "")
+    said = one_line(ended.err)
+    assert said == "the name of a trace is empty: give a file, a folder, or - for standard input"
+
+
+@pytest.fixture
+def standard_input(tmp_path: Path) -> Iterator[Callable[[bytes], None]]:
+    """Gives this process something on standard input."""
+    before = os.dup(0)
+
+    def give(data: bytes) -> None:
+        (tmp_path / "given").write_bytes(data)
+        with (tmp_path / "given").open("rb") as file:
+            os.dup2(file.fileno(), 0)
+
+    yield give
+    os.dup2(before, 0)
+    os.close(before)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_trace_on_standard_input(
+    command: Command,
+    standard_input: Callable[[bytes], None],
+    pack: Callable[[bytes], bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "kept"))
+    (tmp_path / "kept").mkdir()
+    standard_input(pack(VIOLATES.read_bytes()))
+    known = tmp_path / "known.json"
+    ended = command("trace", "check", "-", "--write-baseline", known)
+    assert (ended.status, ended.err) == (1, "")
+    assert ended.out.splitlines()[0] == "-: violates"
+    standard_input(pack(VIOLATES.read_bytes()))
+    ended = command("trace", "check", "-", CONFORMS, "-", "--baseline", known, "--json")
+    assert ended.status == 0
+    assert [one["file"] for one in json.loads(ended.out)] == ["-", str(CONFORMS), "-"]
+    standard_input(VIOLATES.read_bytes()[:-10])
+    ended = command("trace", "check", "-", "--allow-torn")
+    assert ended.out.splitlines()[-1].startswith("  warning: -:")
+    standard_input(b"")
+    assert one_line(command("trace", "check", "-").err).startswith("-: the file is empty")
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+@pytest.mark.parametrize("copies", [1, 300])
+def test_a_trace_from_a_pipe(command: Command, copies: int, tmp_path: Path) -> None:
+    """A large one is read twice."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    header, *events = VIOLATES.read_text().splitlines(keepends=True)
+    data = header
+    for number in range(copies):
+        for event in map(json.loads, events):
+            own = {name: f"{number}.{event[name]}" for name in ("thread", "actor", "op") if name in event}
+            data += json.dumps(event | own) + "\n"
+    writing = threading.Thread(target=pipe.write_text, args=(data,))
+    writing.start()
+    ended = command("trace", "check", pipe)
+    writing.join()
+    assert (ended.status, ended.err) == (1, "")
+    assert ended.out.splitlines()[:2] == [f"{pipe}: violates", "  EO is certainly broken, at event 8"]
+
+
+def test_a_result_that_cannot_be_written_is_named(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "less.jsonl").mkdir()
+    ended = command("trace", "shrink", VIOLATES, "-o", tmp_path / "less.jsonl")
+    assert ended.status == 2
+    assert one_line(ended.err).startswith(f"{tmp_path / 'less.jsonl'}: ")
