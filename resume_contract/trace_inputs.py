@@ -34,6 +34,7 @@ class TraceInputs:
 
     Args:
         names: files, folders of them, pipes, or `STANDARD_INPUT`.
+        folders: a folder stands for the traces in it.
 
     Attributes:
         paths: the traces, folders resolved, as files that can be read again and again.
@@ -42,8 +43,9 @@ class TraceInputs:
         ResumeContractError: a name is empty, or what it names cannot be kept; as for `trace_files`.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], *, folders: bool = True) -> None:
         self._names = names
+        self._folders = folders
         self._kept: dict[str, Path] = {}
         self._stack = ExitStack()
         self.paths: list[Path] = []
@@ -55,7 +57,8 @@ class TraceInputs:
             )
         with ExitStack() as stack:
             self._stack = stack
-            self.paths = trace_files([self._path(name) for name in self._names])
+            paths = [self._path(name) for name in self._names]
+            self.paths = trace_files(paths) if self._folders else paths
             self._stack = stack.pop_all()
         return self
 
@@ -63,6 +66,10 @@ class TraceInputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+        from trace_check.errors import TraceError
+
+        if isinstance(error, TraceError) and (told := self.named(str(error))) != str(error):
+            raise ResumeContractError(told) from None
 
     def named(self, told: Any) -> Any:
         """Text, or JSON values, with the names of the command line in place of those of temporary files."""

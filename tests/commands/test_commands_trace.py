@@ -282,6 +282,27 @@ def test_a_trace_on_standard_input(
     assert list((tmp_path / "kept").iterdir()) == []
 
 
+@pytest.mark.parametrize("arguments", [["show", "-"], ["shrink", "-", "-o", "less.jsonl"]])
+def test_one_trace_on_standard_input(
+    command: Command,
+    standard_input: Callable[[bytes], None],
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    standard_input(gzip.compress(VIOLATES.read_bytes()))
+    ended = command("trace", *arguments, "--json")
+    assert (ended.status, ended.err) == (0, "")
+    assert json.loads(ended.out)["file"] == "-"
+    assert "resume-contract-" not in ended.out
+    standard_input(VIOLATES.read_bytes()[:-10])
+    assert one_line(command("trace", *arguments).err).startswith("-:28: the last line is cut short; ")
+    assert one_line(command("trace", arguments[0], tmp_path, *arguments[2:]).err).startswith(
+        f"{tmp_path}: is a folder; "
+    )
+
+
 @pytest.mark.parametrize("copies", [1, 300])
 def test_a_trace_from_a_pipe(command: Command, copies: int, tmp_path: Path) -> None:
     """A large one is read twice."""
