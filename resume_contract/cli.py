@@ -16,6 +16,7 @@ import typer
 
 from resume_contract.errors import CHECKED, COULD_NOT_CHECK, INTERRUPTED
 from resume_contract.errors import explain as explain_error
+from trace_check.printing import printable
 
 __all__ = ["COMMANDS", "app_for", "main", "run"]
 
@@ -91,7 +92,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _usage(error: Any) -> str:
     """What is wrong with the command line, in one line."""
-    return " ".join(str(error.format_message()).split())
+    return printable(" ".join(str(error.format_message()).split()))
 
 
 def _terminated(_number: int, _frame: object) -> NoReturn:

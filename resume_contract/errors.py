@@ -6,6 +6,8 @@ import errno
 import sys
 from collections.abc import Iterable
 
+from trace_check.printing import printable
+
 __all__ = [
     "CHECKED",
     "COULD_NOT_CHECK",
@@ -84,4 +86,4 @@ def _os_error(error: OSError) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from trace_check.printing import printable
+
 __all__ = ["SHOWN_AFTER", "Counts", "Report", "counts_text", "status_line"]
 
 SHOWN_AFTER = 2.0
@@ -39,13 +41,14 @@ def status_line(what: str) -> Iterator[Report]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    status = Console(stderr=True).status(what)
+    status = Console(stderr=True).status(Text(printable(what)))
     timer = threading.Timer(SHOWN_AFTER, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda text: status.update(f"{what}: {text}")
+        yield lambda text: status.update(Text(printable(f"{what}: {text}")))
     finally:
         timer.cancel()
         timer.join()

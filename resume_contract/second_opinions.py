@@ -60,6 +60,13 @@ class SecondOpinions:
             lines.append(f"  TLC agrees ({found.opinion.distinct:,} states, {found.opinion.seconds:.1f} s)")
         return lines
 
+    def error_of(self, verdict: Verdict) -> str | None:
+        """Why TLC has not decided all of a trace on which there is a verdict; None: it has, or was not asked."""
+        found = self._found.get(verdict.file)
+        if found is None or not found.undecided or verdict.exit_status == COULD_NOT_CHECK:
+            return None
+        return f"{verdict.file}: undecided by TLC: {found.undecided[0]}"
+
     def to_json(self, verdict: Verdict) -> dict[str, Any]:
         """What a verdict's JSON gets; nothing if nobody asked."""
         if self.tlc is None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trace_check.events import Event, event_kind
+from trace_check.printing import printable
 from trace_check.reader import Trace
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ __all__ = [
     "legend_of",
     "mark_moments",
     "moments_of",
-    "printable",
     "sequence_table",
     "title_of",
 ]
@@ -165,11 +165,6 @@ def title_of(trace: Trace) -> str:
     return printable(
         f"{header.system} {header.version}, {header.scenario} ({header.store}, {header.sink} sink)"
     )
-
-
-def printable(text: str) -> str:
-    """Text in which what would steer a terminal, or is nothing to XML, is spelled out."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def legend_of(moments: Sequence[Moment]) -> list[str]:

@@ -13,8 +13,9 @@ from xml.sax.saxutils import escape
 
 from resume_contract.errors import ResumeContractError
 from resume_contract.pictures import figure, save
-from resume_contract.sequence import BREAKS, FIRST, LEGEND, UNMODELLED, Moment, actors_of, printable, title_of
+from resume_contract.sequence import BREAKS, FIRST, LEGEND, UNMODELLED, Moment, actors_of, title_of
 from resume_contract.writing import write_text
+from trace_check.printing import printable
 from trace_check.reader import Trace
 
 __all__ = ["MOST_EVENTS", "draw_sequence"]

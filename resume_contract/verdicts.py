@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trace_check.printing import printable
+
 if TYPE_CHECKING:
     from trace_check.checker import Verdict
 
@@ -39,7 +41,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         clauses = ", ".join(verdict.exercised) or "no clause"
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")
     lines += [f"  warning: {warning}" for warning in verdict.warnings]
-    return lines
+    return [printable(line) for line in lines]
 
 
 def _clause_lines(verdict: Verdict) -> list[str]:

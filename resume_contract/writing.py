@@ -22,6 +22,14 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """
     path = path.absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _write_beside(path, write)
+    except OSError as error:
+        error.filename = str(path)  # not the temporary one's
+        raise
+
+
+def _write_beside(path: Path, write: Callable[[Path], None]) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=path.suffix)
     os.close(handle)
     part = Path(name)

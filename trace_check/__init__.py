@@ -14,6 +14,9 @@ are its two halves; `record` (in `trace_check.recording`) makes traces. The modu
 
 ==============  =====================================================================================
 `events`        the kinds of lines, typed
+`brackets`      what the two lines of an operation have to keep
+`programs`      what a header has to keep
+`printing`      names in messages and tables
 `reader`        a file to a `Trace`, or one `TraceError` that names the line and the mend
 `learning`      the program of a thread whose header says "dynamic", from its events
 `observations`  a trace to threads of observations, each with the interval in which it happened

@@ -16,6 +16,7 @@ from trace_check.checker import DEFAULT_BUDGET, Unexplained
 from trace_check.explaining import explain_thread
 from trace_check.matching import Matcher
 from trace_check.observations import threads
+from trace_check.printing import printable
 from trace_check.reader import Trace
 from trace_check.stuck import stuck_before
 
@@ -49,6 +50,9 @@ class Candidates:
         Args:
             most: how many are listed; how many more there are is said.
         """
+        return [printable(line) for line in self._lines(most)]
+
+    def _lines(self, most: int) -> list[str]:
         number = len(self.states)
         if number == 1:
             return [f"the candidate state before event {self.event}:", *_indented(self.common)]

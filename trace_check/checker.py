@@ -15,6 +15,7 @@ from trace_check.exercise import exercised
 from trace_check.explaining import explain_thread
 from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
+from trace_check.printing import printable
 from trace_check.reader import Trace, read_trace
 from trace_check.search import ALL_CLAUSES, Explained, Node, Way, breaks
 from trace_check.stuck import stuck_before
@@ -177,10 +178,12 @@ def unreadable(
         error: what is wrong.
         check_rest: checks the file without its torn last line.
     """
-    text = str(error)
+    text = printable(str(error))
     if isinstance(error, TraceError) and error.torn:
         text += f"; {_before_the_tear(check_rest())}"
-    return Verdict(str(path), UNCHECKED, error=text if str(path) in text else f"{path}: {text}")
+    return Verdict(
+        str(path), UNCHECKED, error=text if (name := printable(str(path))) in text else f"{name}: {text}"
+    )
 
 
 def _before_the_tear(rest: Verdict) -> str:
@@ -220,7 +223,9 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
                 threads=len(found),
                 expanded=expanded,
                 warnings=tuple(trace.warnings),
-                error=f"{trace.path}: thread {thread.name}: the search budget of {budget} is used up: raise it",
+                error=printable(
+                    f"{trace.path}: thread {thread.name}: the search budget of {budget} is used up: raise it"
+                ),
             )
         verdict = _judge(matcher, thread, explained, trace)
         clauses += verdict.clauses

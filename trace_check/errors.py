@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trace_check.printing import printable
+
 __all__ = ["RecordingError", "TraceError"]
 
 
@@ -26,10 +28,10 @@ class TraceError(ValueError):
         self.path = Path(path)
         self.torn = torn
         self.line = line
-        self.what = _one_line(what)
-        self.mend = _one_line(mend)
+        self.what = printable(what)
+        self.mend = printable(mend)
         place = str(path) if line is None else f"{path}:{line}"
-        super().__init__(f"{_one_line(place)}: {self.what}; {self.mend}")
+        super().__init__(f"{printable(place)}: {self.what}; {self.mend}")
 
 
 class RecordingError(RuntimeError):
@@ -39,11 +41,6 @@ class RecordingError(RuntimeError):
     """
 
     def __init__(self, what: str, mend: str) -> None:
-        self.what = _one_line(what)
-        self.mend = _one_line(mend)
+        self.what = printable(what)
+        self.mend = printable(mend)
         super().__init__(f"{self.what}; {self.mend}")
-
-
-def _one_line(text: str) -> str:
-    """Text without line breaks or control characters, as every message must fit one line."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

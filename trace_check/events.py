@@ -379,7 +379,7 @@ AnyEvent: TypeAlias = (
 )
 
 
-def event_kind(event: Event | Header | type[Event]) -> str:
+def event_kind(event: Event | Header | type[Event] | type[Header]) -> str:
     """The word in the field ``event`` that selects the record's kind."""
     return str(event.__struct_config__.tag)
 

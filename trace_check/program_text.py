@@ -25,7 +25,7 @@ def read_program(text: str) -> list[ProgramUnit]:
         text: the program in words, see above.
 
     Raises:
-        RecordingError: the text says no program.  That a name occurs twice is for the trace's reader to refuse.
+        RecordingError: the text says no program.  That a name occurs twice is refused with the header.
     """
     parts = re.split(r"(?<!\|)\|(?!\|)", text)
     return [_unit(number, part) for number, part in enumerate(parts, 1)]

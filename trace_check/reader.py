@@ -20,14 +20,11 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from trace_check.brackets import bracket_fault, end_fault, end_fields_fault
 from trace_check.errors import TraceError
 from trace_check.events import (
-    ACTION_KINDS,
-    BRACKETED_KINDS,
     EVENT_KINDS,
     FORMAT_VERSION,
-    POINT_KINDS,
-    REFUSAL_CLOSES,
     ROOT_BRANCH,
     Answer,
     AnyEvent,
@@ -40,16 +37,25 @@ from trace_check.events import (
     Header,
     MemoUsed,
     Parked,
-    ProgramStep,
-    ProgramUnit,
     Recorded,
     Refused,
     StepKind,
     StoreRead,
     event_kind,
 )
+from trace_check.programs import header_fault
 
-__all__ = ["MAX_LINE_BYTES", "Operation", "Trace", "TraceStream", "decode_line", "open_trace", "read_trace"]
+__all__ = [
+    "MAX_LINE_BYTES",
+    "Operation",
+    "Trace",
+    "TraceStream",
+    "decode_line",
+    "is_cut_short",
+    "line_fault",
+    "open_trace",
+    "read_trace",
+]
 
 MAX_LINE_BYTES: Final = 10_000_000
 """The longest line that is read, its newline not counted."""
@@ -73,14 +79,6 @@ def _refuse_repeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
         keys = [key for key, _ in pairs]
         raise _RepeatedKey(next(key for key in keys if keys.count(key) > 1))
     return found
-
-
-_END_FIELDS: Final[dict[str, tuple[str, ...]]] = {
-    "loaded": ("checkpoint", "index"),
-    "answer": ("accepted",),
-    "gate_passed": ("value",),
-}
-"""Fields known only once the operation is over: not on its begin line, always on the end or the only line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +125,7 @@ class _ActorState:
 @dataclass(slots=True)
 class _OpenOperation:
     line: int
-    kind: str
-    event: Event
+    event: AnyEvent
     ended: int | None = None
 
 
@@ -218,7 +215,8 @@ class TraceStream:
                 f"the first line is {event_kind(record)!r}, not a header",
                 "put the header that the recorder wrote first",
             )
-        _check_program(self.path, self._line, record)
+        if (fault := header_fault(record)) is not None:
+            raise self._error(*fault)
         return record
 
     def _newer_version(self, error: TraceError) -> TraceError:
@@ -281,28 +279,18 @@ class TraceStream:
         """The line's record; None for a torn last line that may be left out."""
         try:
             return decode_line(raw)
-        except _RepeatedKey as error:
-            raise self._error(
-                f"the field {error.key!r} stands twice in one object", "write each field once"
+        except (ValueError, RecursionError) as error:
+            if raw.endswith(b"\n") or not _is_malformed(error):
+                raise self._error(*line_fault(error, raw)) from None
+            if self._allow_torn and self._line > 1:
+                self._warn("the last line was cut short and is left out")
+                return None
+            mend = "allow a torn last line (it is left out then) or record the trace again"
+            if self._line == 1:
+                mend = _RERECORD
+            raise TraceError(
+                self.path, self._line, "the last line is cut short", mend, torn=self._line > 1
             ) from None
-        except RecursionError:
-            raise self._error(
-                "the JSON is nested too deeply", "an event is a flat object: mend the recorder"
-            ) from None
-        except msgspec.ValidationError as error:
-            raise self._error(*_explain(error, raw)) from None
-        except msgspec.DecodeError as error:
-            if not raw.endswith(b"\n"):
-                if self._allow_torn and self._line > 1:
-                    self._warn("the last line was cut short and is left out")
-                    return None
-                mend = "allow a torn last line (it is left out then) or record the trace again"
-                if self._line == 1:
-                    mend = _RERECORD
-                raise TraceError(
-                    self.path, self._line, "the last line is cut short", mend, torn=self._line > 1
-                ) from None
-            raise self._error(*_malformed(error, raw)) from None
 
 
 class _VersionOnly(msgspec.Struct):
@@ -346,6 +334,32 @@ def decode_line(raw: bytes) -> Header | AnyEvent:
     record = _DECODER.decode(raw)
     json.loads(raw, object_pairs_hook=_refuse_repeated)
     return record
+
+
+def is_cut_short(raw: bytes) -> bool:
+    """Whether a line without a newline is one that was cut short: as far as it goes, nothing else is wrong with it."""
+    if not raw.strip():
+        return False
+    try:
+        decode_line(raw)
+    except (ValueError, RecursionError) as error:
+        return _is_malformed(error)
+    return False
+
+
+def line_fault(error: Exception, raw: bytes) -> tuple[str, str]:
+    """What is wrong with a line that `decode_line` refused with this error, and the mend."""
+    if isinstance(error, _RepeatedKey):
+        return f"the field {error.key!r} stands twice in one object", "write each field once"
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply", "an event is a flat object: mend the recorder"
+    if isinstance(error, msgspec.ValidationError):
+        return _explain(error, raw)
+    return _malformed(error, raw)
+
+
+def _is_malformed(error: Exception) -> bool:
+    return isinstance(error, msgspec.DecodeError) and not isinstance(error, msgspec.ValidationError)
 
 
 def open_trace(path: Path) -> io.BufferedIOBase:
@@ -396,7 +410,7 @@ def _explain(error: msgspec.ValidationError, raw: bytes) -> tuple[str, str]:
 _NOT_UTF8: Final = ("the line is not UTF-8", "write the trace as UTF-8")
 
 
-def _malformed(error: msgspec.DecodeError, raw: bytes) -> tuple[str, str]:
+def _malformed(error: Exception, raw: bytes) -> tuple[str, str]:
     if raw.startswith(b"\xef\xbb\xbf"):
         return "the file starts with a byte order mark", "save it as UTF-8 without one"
     if not _is_utf8(raw):
@@ -416,52 +430,6 @@ def _is_utf8(raw: bytes) -> bool:
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def _check_program(path: Path, line: int, header: Header) -> None:
-    """The program's own rules: names once, at most one gate a unit, an order without cycles."""
-
-    def wrong(what: str, mend: str) -> TraceError:
-        return TraceError(path, line, what, mend)
-
-    for kind in header.observes:
-        if kind not in ACTION_KINDS:
-            raise wrong(
-                f"the header's 'observes' names {kind!r}, no kind of action",
-                f"the kinds are {', '.join(sorted(ACTION_KINDS))}",
-            )
-    units: set[str] = set()
-    steps: set[str] = set()
-    for unit in header.units():
-        if unit.name in units:
-            raise wrong(f"the program has two units {unit.name!r}", "number the occurrences apart")
-        units.add(unit.name)
-        own = {step.step for step in unit.steps}
-        for step in unit.steps:
-            if step.step in steps:
-                raise wrong(f"the program has two steps {step.step!r}", "number the occurrences apart")
-            steps.add(step.step)
-            for before in step.after:
-                if before not in own:
-                    raise wrong(
-                        f"step {step.step!r} comes after {before!r}, no step of unit {unit.name!r}",
-                        "name steps of the same unit only",
-                    )
-        if sum(step.kind == "gate" for step in unit.steps) > 1:
-            raise wrong(f"unit {unit.name!r} has more than one gate", "split the unit: one gate a unit")
-        if _has_cycle(unit):
-            raise wrong(f"the order of the steps of unit {unit.name!r} has a cycle", "mend the 'after' lists")
-
-
-def _has_cycle(unit: ProgramUnit) -> bool:
-    left: dict[str, ProgramStep] = {step.step: step for step in unit.steps}
-    while left:
-        ready = [name for name, step in left.items() if not any(before in left for before in step.after)]
-        if not ready:
-            return True
-        for name in ready:
-            del left[name]
-    return False
 
 
 class _Rules:
@@ -485,7 +453,8 @@ class _Rules:
         self._check_order(event)
         self._check_bracket(event)
         self._check_branch(event)
-        self._check_end_fields(event)
+        if (fault := end_fields_fault(event)) is not None:
+            raise self._error(*fault)
         self._check_names(event)
 
     def _error(self, what: str, mend: str) -> TraceError:
@@ -512,71 +481,30 @@ class _Rules:
         actor.seq, actor.t = event.seq, event.t
 
     def _check_bracket(self, event: AnyEvent) -> None:
-        kind = event_kind(event)
-        if (event.phase is None) != (event.op is None):
-            has, lacks = ("phase", "op") if event.op is None else ("op", "phase")
-            raise self._error(
-                f"{kind!r} has '{has}' without '{lacks}'", "an operation's two lines carry both"
-            )
-        if event.phase is None or event.op is None:
-            if kind in BRACKETED_KINDS:
-                raise self._error(
-                    f"{kind!r} has neither 'phase' nor 'op'",
-                    "write a begin and an end line around the store's call",
-                )
+        if (fault := bracket_fault(event)) is not None:
+            raise self._error(*fault)
+        if event.op is None:
             return
-        if kind in POINT_KINDS:
-            raise self._error(f"{kind!r} is one line and has a 'phase'", "drop 'phase' and 'op'")
         if event.phase == "begin":
             if (known := self._operations.get(event.op)) is not None:
                 raise self._error(
                     f"operation {event.op!r} begins twice (first on line {known.line})",
                     "give every operation its own 'op'",
                 )
-            self._operations[event.op] = _OpenOperation(self._line, kind, event)
+            self._operations[event.op] = _OpenOperation(self._line, event)
             return
-        self._check_end(event, kind, event.op)
-
-    def _check_end(self, event: AnyEvent, kind: str, op: str) -> None:
-        opened = self._operations.get(op)
+        opened = self._operations.get(event.op)
         if opened is None:
             raise self._error(
-                f"operation {op!r} ends without a begin", "write the begin line before the store's call"
+                f"operation {event.op!r} ends without a begin", "write the begin line before the store's call"
             )
-        begin = opened.event
-        where = f"operation {op!r}, begun on line {opened.line},"
+        where = f"operation {event.op!r}, begun on line {opened.line},"
         if opened.ended is not None:
             raise self._error(
                 f"{where} ends twice (first on line {opened.ended})", "give every operation its own 'op'"
             )
-        closes = {kind}
-        if isinstance(event, Refused) and opened.kind != "refused":
-            closes = set(REFUSAL_CLOSES[event.what])
-        if opened.kind not in closes:
-            raise self._error(
-                f"{where} is {opened.kind!r} and ends as {kind!r}"
-                + (f" of {event.what!r}" if isinstance(event, Refused) else ""),
-                "end an operation as what it began, or as what was refused",
-            )
-        for name, was, now in (
-            ("actor", begin.actor, event.actor),
-            ("thread", begin.thread, event.thread),
-            ("branch", begin.branch, event.branch),
-        ):
-            # A load learns from what it reads which branch it is on.
-            if was != now and not (name == "branch" and kind == "loaded"):
-                raise self._error(
-                    f"{where} is of {name} {was!r} and ends with {name} {now!r}",
-                    "give every operation its own 'op'",
-                )
-        if not isinstance(event, Refused):
-            for name in ("step", "gate", "delivery", "checkpoint", "child"):
-                before, after = getattr(begin, name, UNSET), getattr(event, name, UNSET)
-                if before is not UNSET and before != after:
-                    raise self._error(
-                        f"{where} is about {name} {before!r} and ends with {after!r}",
-                        "give every operation its own 'op'",
-                    )
+        if (fault := end_fault(opened.event, event, where)) is not None:
+            raise self._error(*fault)
         opened.ended = self._line
 
     def _check_branch(self, event: AnyEvent) -> None:
@@ -599,20 +527,6 @@ class _Rules:
                     )
                 thread.forked_at[event.child] = self._line
             thread.branches.add(event.child)
-
-    def _check_end_fields(self, event: AnyEvent) -> None:
-        kind = event_kind(event)
-        for name in _END_FIELDS.get(kind, ()):
-            present = getattr(event, name) is not UNSET
-            if event.phase == "begin" and present:
-                raise self._error(
-                    f"the begin line of {kind!r} has the field {name!r}",
-                    "it is known only at the operation's end",
-                )
-            if event.phase != "begin" and not present:
-                raise self._error(
-                    f"the field {name!r} of {kind!r} is missing", "write it on the operation's end line"
-                )
 
     def _check_names(self, event: AnyEvent) -> None:
         if self._dynamic:

@@ -46,7 +46,7 @@ def start_trace(
         system, version, store, scenario: what is recorded; they serve to tell traces apart.
 
     Raises:
-        RecordingError: the program's text or a kind in `observes` says nothing.
+        RecordingError: the program's text or a kind in `observes` says nothing, or a reader would refuse the header.
         FileExistsError: there is such a file.
     """
     kinds = observes.replace(",", " ").split() if isinstance(observes, str) else list(observes)
@@ -82,13 +82,13 @@ class Bracket:
 
     def end(self, **fields: Any) -> None:
         """Write the end line now, with what is known only now."""
-        self.is_open = False
         self._operation.end(**fields)
+        self.is_open = False
 
     def refuse(self, what: str, **fields: Any) -> None:
         """Write an end line that says that it was refused; see `trace_check.events.Refused`."""
-        self.is_open = False
         self._operation.refuse(what, **fields)
+        self.is_open = False
 
 
 class TraceWriter(EventLog):
@@ -107,15 +107,16 @@ class TraceWriter(EventLog):
         """Write an event that is one line.
 
         Raises:
-            RecordingError: there is no such kind, or it has other fields.
+            RecordingError: there is no such kind, it has other fields, or a reader would refuse what they hold.  Nothing
+                was written, and the writer goes on with the next event.
         """
-        with _fields_of(kind):
-            return super().emit(kind, **fields)
+        _require_kind(kind)
+        return super().emit(kind, **fields)
 
     def begin(self, kind: str, **fields: Any) -> Operation:
         """Write the begin line of an operation; its errors are those of `emit`."""
-        with _fields_of(kind):
-            return super().begin(kind, **fields)
+        _require_kind(kind)
+        return super().begin(kind, **fields)
 
     @contextmanager
     def operation(self, kind: str, **fields: Any) -> Iterator[Bracket]:
@@ -145,15 +146,6 @@ def write_crash(path: str | Path, actor: str, thread: str = "t1", **fields: Any)
         log.emit("crashed", **fields)
 
 
-@contextmanager
-def _fields_of(kind: str) -> Iterator[None]:
-    """Fields that a kind doesn't have, or lacks, as an error in one line."""
+def _require_kind(kind: str) -> None:
     if kind not in EVENT_KINDS:
         raise RecordingError(f"there is no event {kind!r}", f"the kinds are {', '.join(sorted(EVENT_KINDS))}")
-    try:
-        yield
-    except TypeError as error:
-        raise RecordingError(
-            f"event {kind!r}: {str(error)[:1].lower()}{str(error)[1:]}",
-            "see docs/trace-format.md for its fields",
-        ) from None

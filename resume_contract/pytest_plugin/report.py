@@ -8,6 +8,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from resume_contract.writing import write_json, write_text
+from trace_check.printing import printable
 
 __all__ = ["REPORT_VERSION", "write_report"]
 
@@ -44,14 +45,9 @@ def _junit(verdicts: Sequence[dict[str, Any]]) -> str:
         )
         if one["status"] in ("violates", "unchecked"):
             kind = "failure" if one["status"] == "violates" else "error"
-            told = ElementTree.SubElement(case, kind, message=_printable(one["lines"][0]))
-            told.text = _printable("\n".join(one["lines"]))
+            told = ElementTree.SubElement(case, kind, message=printable(one["lines"][0]))
+            told.text = "\n".join(map(printable, one["lines"]))
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _printable(text: str) -> str:
-    """Text without what XML can't hold: a trace's names may hold anything."""
-    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)

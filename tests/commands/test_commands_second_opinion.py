@@ -75,6 +75,8 @@ def test_late_is_undecided_and_never_agreement(command: Command) -> None:
     assert (verdict["second_opinion"]["agrees"], verdict["second_opinion"]["verdict"]) == (None, "undecided")
     (why,) = verdict["second_opinion"]["undecided"]
     assert "TLC was stopped after 0.05 s" in why
+    assert one_line(ended.err) == f"{CONFORMS}: undecided by TLC: {why}"
+    assert ".tla" not in ended.err
     alone = command("trace", "check", CONFORMS, "--engine", "tlc", "--timeout", "0.05")
     assert alone.status == 2
     assert str(CONFORMS) in one_line(alone.err)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Command, one_line
@@ -167,3 +172,158 @@ def test_a_folder_with_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ResumeContractError, match=r"gone\.jsonl: is no regular file"):
         trace_files([tmp_path])
+
+
+STEERING = "\x1b[31m\n\x9b\u202e"
+
+
+def _renamed(value: Any, names: frozenset[str]) -> Any:
+    """The same with something that steers a terminal in each of these names."""
+    if isinstance(value, str):
+        return value + STEERING if value in names else value
+    if isinstance(value, list):
+        return [_renamed(one, names) for one in value]
+    if isinstance(value, dict):
+        return {_renamed(key, names): _renamed(one, names) for key, one in value.items()}
+    return value
+
+
+@pytest.fixture
+def steering(tmp_path: Path) -> Path:
+    """A trace that violates, whose names steer the terminal, as does the file's."""
+    header, *events = [json.loads(line) for line in VIOLATES.read_text().splitlines()]
+    names = {event[field] for event in events for field in ("thread", "actor", "delivery") if field in event}
+    names |= {
+        name for unit in header["program"] for name in (unit["name"], *(s["step"] for s in unit["steps"]))
+    }
+    names |= {header["system"], header["scenario"], header["store"]}
+    told = [_renamed(line, frozenset(names - {"harness"})) for line in (header, *events)]
+    path = tmp_path / f"trace{STEERING}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in told))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["check"], 1),
+        (["check", "--budget", "1"], 2),
+        (["check", "--baseline", "known.json"], 1),
+        (["show"], 0),
+        (["show", "--thread", "none"], 2),
+        (["shrink", "-o", "less.jsonl"], 0),
+    ],
+)
+def test_names_that_steer_a_terminal_are_spelled_out(
+    command: Command,
+    steering: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    status: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("known.json").write_text('{"version": 1, "violations": []}')
+    name, *options = arguments
+    ended = command("trace", name, steering, *options)
+    assert ended.status == status
+    assert "\\x1b[31m" in ended.out + ended.err
+    assert all(line.isprintable() for line in (ended.out + ended.err).split("\n"))
+    if status == 2:
+        one_line(ended.err)
+
+
+def test_no_name_is_no_folder(command: Command) -> None:
+    ended = command("trace", "check", "")
+    assert (ended.status, ended.out) == (2, "")
+    said = one_line(ended.err)
+    assert said == "the name of a trace is empty: give a file, a folder, or - for standard input"
+
+
+@pytest.fixture
+def standard_input(tmp_path: Path) -> Iterator[Callable[[bytes], None]]:
+    """Gives this process something on standard input."""
+    before = os.dup(0)
+
+    def give(data: bytes) -> None:
+        (tmp_path / "given").write_bytes(data)
+        with (tmp_path / "given").open("rb") as file:
+            os.dup2(file.fileno(), 0)
+
+    yield give
+    os.dup2(before, 0)
+    os.close(before)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_trace_on_standard_input(
+    command: Command,
+    standard_input: Callable[[bytes], None],
+    pack: Callable[[bytes], bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "kept"))
+    (tmp_path / "kept").mkdir()
+    standard_input(pack(VIOLATES.read_bytes()))
+    known = tmp_path / "known.json"
+    ended = command("trace", "check", "-", "--write-baseline", known)
+    assert (ended.status, ended.err) == (1, "")
+    assert ended.out.splitlines()[0] == "-: violates"
+    standard_input(pack(VIOLATES.read_bytes()))
+    ended = command("trace", "check", "-", CONFORMS, "-", "--baseline", known, "--json")
+    assert ended.status == 0
+    assert [one["file"] for one in json.loads(ended.out)] == ["-", str(CONFORMS), "-"]
+    standard_input(VIOLATES.read_bytes()[:-10])
+    ended = command("trace", "check", "-", "--allow-torn")
+    assert ended.out.splitlines()[-1].startswith("  warning: -:")
+    standard_input(b"")
+    assert one_line(command("trace", "check", "-").err).startswith("-: the file is empty")
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["show", "-"], ["shrink", "-", "-o", "less.jsonl"]])
+def test_one_trace_on_standard_input(
+    command: Command,
+    standard_input: Callable[[bytes], None],
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    standard_input(gzip.compress(VIOLATES.read_bytes()))
+    ended = command("trace", *arguments, "--json")
+    assert (ended.status, ended.err) == (0, "")
+    assert json.loads(ended.out)["file"] == "-"
+    assert "resume-contract-" not in ended.out
+    standard_input(VIOLATES.read_bytes()[:-10])
+    assert one_line(command("trace", *arguments).err).startswith("-:28: the last line is cut short; ")
+    assert one_line(command("trace", arguments[0], tmp_path, *arguments[2:]).err).startswith(
+        f"{tmp_path}: is a folder; "
+    )
+
+
+@pytest.mark.parametrize("copies", [1, 300])
+def test_a_trace_from_a_pipe(command: Command, copies: int, tmp_path: Path) -> None:
+    """A large one is read twice."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    header, *events = VIOLATES.read_text().splitlines(keepends=True)
+    data = header
+    for number in range(copies):
+        for event in map(json.loads, events):
+            own = {name: f"{number}.{event[name]}" for name in ("thread", "actor", "op") if name in event}
+            data += json.dumps(event | own) + "\n"
+    writing = threading.Thread(target=pipe.write_text, args=(data,))
+    writing.start()
+    ended = command("trace", "check", pipe)
+    writing.join()
+    assert (ended.status, ended.err) == (1, "")
+    assert ended.out.splitlines()[:2] == [f"{pipe}: violates", "  EO is certainly broken, at event 8"]
+
+
+def test_a_result_that_cannot_be_written_is_named(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "less.jsonl").mkdir()
+    ended = command("trace", "shrink", VIOLATES, "-o", tmp_path / "less.jsonl")
+    assert ended.status == 2
+    assert one_line(ended.err).startswith(f"{tmp_path / 'less.jsonl'}: ")

@@ -78,6 +78,17 @@ def test_on_what_the_reader_refuses(case: str, tmp_path: Path) -> None:
     assert found.exit_status == 2
 
 
+@pytest.mark.parametrize("case", refusals.ENDS)
+def test_on_ends_that_agree_with_their_begins(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = refusals.write(tmp_path / "log.jsonl", refusals.header(), *refusals.ENDS[case])
+    assert compared(path).verdict != "unchecked"
+    if "order" not in case:
+        monkeypatch.setattr(checking, "_by_the_reader", None)
+        check_stream(path)
+
+
 def _tampered(rng: random.Random, events: list[Json]) -> list[Json]:
     """A log in which something is wrong, or only different."""
     events = [dict(event) for event in events]
@@ -171,6 +182,61 @@ def test_on_torn_tails(tmp_path: Path, allow_torn: bool) -> None:
         path.write_bytes(whole[:-cut])
         warned += len(compared(path, allow_torn, budget=2_000).warnings)
     assert (warned > 8) == allow_torn
+
+
+HOSTILE = (
+    *("1" * 4300, "1" * 4301, "-" + "1" * 4299, "-" + "1" * 4300, "-" + "1" * 4301, str(2**63), str(2**64)),
+    *("1" * 5000 + ".0", "1e400", "-1e400", "1.0", "2e0", "NaN", "Infinity", "-Infinity", "-0", "01", "1_0"),
+    *(
+        '"\\ud800"',
+        '"\\udc00x"',
+        '"\\ud83d\\ude00"',
+        '"\\u0000"',
+        '"\x7f"',
+        '"\\udcff0a"',
+        '"\\u00ff0a"',
+        "[]",
+    ),
+)
+"""Values of fields, as they stand in a line."""
+
+
+@pytest.mark.parametrize("field", ["outcome", "key", "seq", "t", "thread", "op"])
+def test_on_hostile_values(field: str, tmp_path: Path) -> None:
+    verdicts: Counter[str] = Counter()
+    for value in HOSTILE:
+        bracket = [refusals.recorded(seq, phase) for seq, phase in ((1, "begin"), (2, "end"))]
+        lines = bracket if field in ("outcome", "op") else [refusals.fired(1), refusals.fired(2)]
+        held = [
+            json.dumps(line | {field: "@"}).replace('"@"', value, 1).encode() + b"\n"
+            for line in lines[: 1 if field == "seq" else 2]
+        ]
+        path = refusals.write(tmp_path / "log.jsonl", refusals.header(), *held)
+        found = compared(path, budget=2_000)
+        verdicts[found.verdict] += 1
+        if value.strip("-1") == "" and len(value) > 4300:
+            assert f"the field '{field}' is wrong: " in (found.error or "")
+    assert verdicts["unchecked"] >= 10
+
+
+@pytest.mark.parametrize(
+    ("tail", "torn"),
+    [
+        (b'{"event":"effect_fired","seq":2,"thr', True),
+        (b'{"event":"effect_fired","seq":"2","thr', False),
+        (b'{"event":"teleported","seq":2,"thr', False),
+        (b'{"event":"effect_fired","seq":1_0}', True),
+        (b'{"event":"effect_fired","key":1_0}', False),
+        (b"[" * 100_000, False),
+        (b"\x0c", None),
+    ],
+)
+def test_on_tails_that_may_be_left_out(tail: bytes, torn: bool | None, tmp_path: Path) -> None:
+    path = refusals.write(tmp_path / "log.jsonl", refusals.header(), refusals.fired(1), tail)
+    found = compared(path, allow_torn=True, budget=2_000)
+    assert (found.verdict == "unchecked") == (torn is False)
+    assert len(found.warnings) == (torn is True)
+    compared(path, budget=2_000)
 
 
 @pytest.mark.parametrize("allow_torn", [False, True])

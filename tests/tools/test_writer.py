@@ -163,3 +163,97 @@ def test_a_closed_writer_writes_into_no_other_file(tmp_path: Path) -> None:
         log.close()
         precious.write("kept")
     assert (tmp_path / "precious.txt").read_text() == "kept"
+
+
+WRONG: dict[str, tuple[str, dict[str, object]]] = {
+    "a lone surrogate": ("recorded", {"outcome": "\ud800"}),
+    "no number": ("recorded", {"outcome": float("nan")}),
+    "an infinite number": ("recorded", {"outcome": float("-inf")}),
+    "a fraction": ("recorded", {"outcome": 1.5}),
+    "a long number": ("recorded", {"outcome": 10**5000}),
+    "a long number with a sign": ("recorded", {"outcome": -(10**4299)}),
+    "an object": ("recorded", {"outcome": object()}),
+    "a list": ("recorded", {"outcome": ["a"]}),
+    "a long text": ("recorded", {"outcome": "x" * 10_000_000}),
+    "an empty name": ("recorded", {"step": ""}),
+    "no name": ("recorded", {"step": None}),
+    "what is known only later": ("gate_passed", {"gate": "g", "value": 1}),
+    "one line as two": ("computed", {"step": "e", "outcome": 1, "valid": True}),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_a_reader_would_refuse_is_not_written(case: str, tmp_path: Path) -> None:
+    kind, wrong = WRONG[case]
+    path = tmp_path / "t.jsonl"
+    start_trace(path, program="effect e", observes="all")
+    before = path.read_bytes()
+    fields = {"step": "e", "outcome": 1} | wrong if kind == "recorded" else wrong
+    with TraceWriter(path, "p1") as log:
+        with pytest.raises(RecordingError) as caught:
+            log.begin(kind, **fields)
+        assert len(str(caught.value).splitlines()) == 1
+        assert path.read_bytes() == before
+        with log.operation("recorded", step="e", outcome=1):
+            pass
+    assert [event.seq for event in read_trace(path).events] == [1, 2]
+
+
+def test_an_end_that_a_reader_would_refuse_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    start_trace(path, program="effect e | gate g", observes="all")
+    with TraceWriter(path, "p1") as log:
+        with pytest.raises(RecordingError, match="'recorded' has neither 'phase' nor 'op'"):
+            log.emit("recorded", step="e", outcome=1)
+        recorded = log.begin("recorded", step="e", outcome=1)
+        for fields, message in (
+            ({"stp": "e"}, "event 'recorded': unexpected keyword argument 'stp'; see docs"),
+            ({"step": "other"}, "operation 'p1.1' is about step 'e' and ends with 'other'; give"),
+            ({"outcome": 2}, "operation 'p1.1' ends with another 'outcome' than it began with; repeat"),
+            ({"outcome": float("inf")}, "event 'recorded' has the number inf, which JSON has not; write"),
+        ):
+            with pytest.raises(RecordingError) as caught:
+                recorded.end(**fields)
+            assert str(caught.value).startswith(message)
+        with pytest.raises(RecordingError, match="is 'recorded' and ends as 'refused' of 'delivery'"):
+            recorded.refuse("delivery")
+        with pytest.raises(RecordingError, match="the field 'what' is wrong: invalid enum value 'nothing'"):
+            recorded.refuse("nothing")
+        recorded.end()
+        with pytest.raises(RecordingError, match=r"operation 'p1\.1' has ended; give"):
+            recorded.end()
+        with log.operation("loaded") as load:
+            with pytest.raises(RecordingError, match="the field 'index' of 'loaded' is missing"):
+                load.end(checkpoint=None)
+            load.end(checkpoint=None, index=0)
+    trace = read_trace(path)
+    assert [event.seq for event in trace.events] == [1, 2, 3, 4]
+    assert all(operation.end is not None for operation in trace.operations.values())
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("effect a | effect a", "the program has two steps 'a'; number the occurrences apart"),
+        ("u: effect a | u: effect b", "the program has two units 'u'; number the occurrences apart"),
+        ("gate a ; gate b", "unit 'u1' has more than one gate; split the unit: one gate a unit"),
+        ("effect \ud800", "the header cannot be written as JSON: "),
+        ([], "the header: the field 'program' is wrong: expected array of length >= 1; "),
+        ([ProgramUnit(name="u", steps=[])], "the header: the field 'program[0].steps' is wrong: "),
+        (
+            [ProgramUnit(name="u", steps=[step("a", "pure", "z")])],
+            "step 'a' comes after 'z', no step of unit 'u'; name steps of the same unit only",
+        ),
+        (
+            [ProgramUnit(name="u", steps=[step("a", "pure", "b"), step("b", "pure", "a")])],
+            "the order of the steps of unit 'u' has a cycle; mend the 'after' lists",
+        ),
+    ],
+)
+def test_a_program_that_a_reader_would_refuse(
+    program: str | list[ProgramUnit], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RecordingError) as caught:
+        start_trace(tmp_path / "t.jsonl", program=program, observes="all")
+    assert str(caught.value).startswith(message)
+    assert list(tmp_path.iterdir()) == []

@@ -57,6 +57,20 @@ def committed(seq: int, phase: str, **fields: Any) -> Json:
     return event("committed", seq, **(usual | fields))
 
 
+def delivered(seq: int, phase: str, **fields: Any) -> Json:
+    usual: Json = {"gate": "g", "delivery": "d1", "value": True, "phase": phase, "op": "o1"}
+    return event("answer", seq, **(usual | ({"accepted": True} if phase == "end" else {}) | fields))
+
+
+def forked(seq: int, phase: str, **fields: Any) -> Json:
+    usual: Json = {"checkpoint": None, "index": 0, "child": "b", "declared": True, "phase": phase, "op": "o1"}
+    return event("forked", seq, **(usual | fields))
+
+
+def refused(seq: int, what: str, **fields: Any) -> Json:
+    return event("refused", seq, what=what, phase="end", op="o1", **fields)
+
+
 def write(path: Path, *lines: Json | bytes) -> Path:
     path.write_bytes(b"".join(x if isinstance(x, bytes) else json.dumps(x).encode() + b"\n" for x in lines))
     return path
@@ -186,6 +200,8 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 ORDER = "keep each actor's lines whole and in the order written, 1, 2, 3, …"
 OWN_OP = "give every operation its own 'op'"
+REPEAT = "repeat on the end line what the begin line says"
+BEGUN: Json = {"phase": "begin", "op": "o1"}
 FIELDS = "see docs/trace-format.md for the event's fields"
 STEPS = 'the header\'s program has e1, c, g, e2; or say "dynamic" there'
 UNITS = 'the header\'s program has prepare, approve; or say "dynamic" there'
@@ -203,6 +219,8 @@ def step(name: str, **fields: Any) -> Json:
 def unit(*steps: Json, name: str = "u") -> Json:
     return {"name": name, "steps": list(steps)}
 
+
+GATES = [unit(step("g", kind="gate")), unit(step("h", kind="gate"), step("e1", kind="effect"), name="v")]
 
 BAD: dict[str, tuple[list[Json | bytes], str]] = {
     "empty file": (
@@ -381,6 +399,64 @@ BAD: dict[str, tuple[list[Json | bytes], str]] = {
         ":3: operation 'o1', begun on line 2, is 'recorded' and ends as 'refused' of 'delivery'; "
         "end an operation as what it began, or as what was refused",
     ),
+    "end of another unit": (
+        [
+            header(),
+            committed(1, "begin", steps=[], outcomes={}),
+            committed(2, "end", unit="approve", steps=[], outcomes={}),
+        ],
+        f":3: operation 'o1', begun on line 2, is about unit 'prepare' and ends with 'approve'; {OWN_OP}",
+    ),
+    **{
+        f"end with another {name}": (
+            [header(), line(1, "begin"), line(2, "end") | {name: value}],
+            f":3: operation 'o1', begun on line 2, ends with another {name!r} than it began with; {REPEAT}",
+        )
+        for line, name, value in (
+            (recorded, "outcome", "y"),
+            (committed, "steps", ["e1", "c"]),
+            (committed, "outcomes", {}),
+            (committed, "parent", "c0"),
+            (committed, "valid", False),
+            (committed, "next", []),
+            (delivered, "value", 1),
+            (forked, "index", 1),
+            (forked, "declared", False),
+        )
+    },
+    "refusal of another step": (
+        [header(), recorded(1, "begin"), refused(2, "record", step="e2")],
+        f":3: operation 'o1', begun on line 2, is about step 'e1' and ends with 'e2'; {OWN_OP}",
+    ),
+    "refusal of another gate": (
+        [header(program=GATES), event("parked", 1, gate="g", **BEGUN), refused(2, "gate", gate="h")],
+        f":3: operation 'o1', begun on line 2, is about gate 'g' and ends with 'h'; {OWN_OP}",
+    ),
+    "refusal of another delivery": (
+        [header(), delivered(1, "begin"), refused(2, "delivery", delivery="d2")],
+        f":3: operation 'o1', begun on line 2, is about delivery 'd1' and ends with 'd2'; {OWN_OP}",
+    ),
+    "refusal of another unit": (
+        [header(), committed(1, "begin"), refused(2, "commit", unit="approve")],
+        f":3: operation 'o1', begun on line 2, is about unit 'prepare' and ends with 'approve'; {OWN_OP}",
+    ),
+    "refusal of a step that is not committed": (
+        [header(), committed(1, "begin"), refused(2, "outcome", step="c")],
+        ":3: operation 'o1', begun on line 2, commits e1 and ends with step 'c'; "
+        "name the committed step that was refused",
+    ),
+    "refusal of something else": (
+        [header(), event("refused", 1, what="gate", **BEGUN), refused(2, "record")],
+        f":3: operation 'o1', begun on line 2, refuses a 'gate' and ends as refusing a 'record'; {OWN_OP}",
+    ),
+    "refusal begun of another gate": (
+        [
+            header(program=GATES),
+            event("refused", 1, what="gate", gate="g", **BEGUN),
+            refused(2, "gate", gate="h"),
+        ],
+        f":3: operation 'o1', begun on line 2, is about gate 'g' and ends with 'h'; {OWN_OP}",
+    ),
     "known only at the end": (
         [header(), event("loaded", 1, phase="begin", op="a", index=0)],
         ":2: the begin line of 'loaded' has the field 'index'; it is known only at the operation's end",
@@ -463,6 +539,31 @@ BAD: dict[str, tuple[list[Json | bytes], str]] = {
         ":1: the order of the steps of unit 'u' has a cycle; mend the 'after' lists",
     ),
 }
+
+
+ENDS: dict[str, list[Json]] = {
+    "a step of the unit was refused": [committed(1, "begin"), refused(2, "outcome", step="e1")],
+    "the unit was refused": [committed(1, "begin"), refused(2, "outcome", unit="prepare", error="E")],
+    "it has no steps": [committed(1, "begin", steps=[], outcomes={}), refused(2, "outcome", step="c")],
+    "nothing is named": [delivered(1, "begin"), refused(2, "delivery")],
+    "all is named": [delivered(1, "begin"), refused(2, "delivery", gate="g", delivery="d1")],
+    "a refusal in two lines": [
+        event("refused", 1, what="gate", **BEGUN),
+        refused(2, "gate", gate="g", error="E"),
+    ],
+    "inferred at the end": [recorded(1, "begin"), recorded(2, "end", inferred=True)],
+    "outcomes in another order": [
+        committed(1, "begin", steps=["e1", "c"], outcomes={"e1": 1, "c": 2}),
+        committed(2, "end", steps=["e1", "c"], outcomes={"c": 2, "e1": 1}),
+    ],
+    "a fork in two lines": [forked(1, "begin"), forked(2, "end")],
+}
+"""What an operation may end as."""
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_ends_that_agree_with_their_begins(trace: Callable[..., Path], case: str) -> None:
+    assert len(read_trace(trace(header(), *ENDS[case])).events) == 2
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -10,6 +10,7 @@ from typing import Any
 from pymodel.resume.fault_names import FAULTS
 from trace_check.by_tlc.running import Explanation, Tlc, explain_by_tlc
 from trace_check.observations import Thread, threads
+from trace_check.printing import printable
 from trace_check.reader import Trace
 
 __all__ = ["MOST_FAULTS", "Opinion", "ThreadOpinion", "opinion_of", "opinions_of_threads"]
@@ -99,7 +100,7 @@ class Opinion:
     def why(self) -> str:
         """Why something is undecided, in one line; else empty."""
         found = [f"thread {thread.name}: {thread.why}" for thread in self.threads if thread.why]
-        return f"{self.file}: {found[0]}" if found else ""
+        return printable(f"{self.file}: {found[0]}") if found else ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values; see docs/json.md."""

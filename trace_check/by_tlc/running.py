@@ -139,7 +139,7 @@ def _run(result: TLCResult, most: Sequence[int]) -> Run:
         result.distinct or 0,
         result.generated or 0,
         result.seconds,
-        result.message if stopped else "",
+        result.message.removeprefix(f"{MODULE}.tla: ") if stopped else "",
     )
 
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from trace_check.errors import RecordingError
-from trace_check.events import EVENT_TYPES, ROOT_BRANCH, AnyEvent, Event, Header, encode_line
+from trace_check.events import EVENT_TYPES, ROOT_BRANCH, AnyEvent, Event, Header
+from trace_check.recording.lines import event_line, header_line, made
 
 __all__ = ["EventLog", "Operation", "create_log", "drop_torn_tail", "read_events"]
 
@@ -27,6 +28,7 @@ class Operation:
     def __init__(self, log: EventLog, op: str, begin: Event) -> None:
         self._log = log
         self._begin = begin
+        self._ended = False
         self.op = op
 
     def end(self, **fields: Any) -> Event:
@@ -34,6 +36,9 @@ class Operation:
 
         Args:
             fields: what the end adds to the begin, or has otherwise.
+
+        Raises:
+            RecordingError: it has other fields, contradicts the begin, or there is an end.  Nothing was written.
         """
         begin = self._begin
         carried = {
@@ -41,7 +46,7 @@ class Operation:
             for name in begin.__struct_fields__
             if name not in ("seq", "t", "phase", "op") and getattr(begin, name) is not msgspec.UNSET
         }
-        return self._log._write(type(begin), carried | fields | {"phase": "end", "op": self.op})
+        return self._write(type(begin), carried | fields)
 
     def refuse(self, what: str, **fields: Any) -> Event:
         """Write an end line that says that the operation was refused.
@@ -49,9 +54,18 @@ class Operation:
         Args:
             what: see :class:`trace_check.events.Refused`.
             fields: its other fields.
+
+        Raises:
+            RecordingError: as for `end`.
         """
-        said = {"what": what, "branch": self._begin.branch, "phase": "end", "op": self.op}
-        return self._log._write(EVENT_TYPES["refused"], said | fields)
+        return self._write(EVENT_TYPES["refused"], {"what": what, "branch": self._begin.branch} | fields)
+
+    def _write(self, kind: type[Event], fields: dict[str, Any]) -> Event:
+        if self._ended:
+            raise RecordingError(f"operation {self.op!r} has ended", "give every operation its own begin")
+        event = self._log._write(kind, fields | {"phase": "end", "op": self.op}, self._begin)
+        self._ended = True
+        return event
 
 
 class EventLog:
@@ -100,33 +114,43 @@ class EventLog:
         Args:
             kind: the event's kind.
             fields: its own fields, and ``branch`` where it is not the current one.
+
+        Raises:
+            RecordingError: a reader would refuse the line.  Nothing was written.
         """
         return self._write(EVENT_TYPES[kind], fields)
 
     def begin(self, kind: str, **fields: Any) -> Operation:
-        """Write the begin line of an operation, just before its durable call."""
+        """Write the begin line of an operation, just before its durable call; its errors are those of `emit`."""
         with self._lock:
             self._ops += 1
             op = f"{self.actor}.{self._ops}"
         record = self._write(EVENT_TYPES[kind], fields | {"phase": "begin", "op": op})
         return Operation(self, op, record)
 
-    def _write(self, kind: type[Event], fields: dict[str, Any]) -> Event:
+    def _write(self, kind: type[Event], fields: dict[str, Any], begin: Event | None = None) -> Event:
         with self._lock:
             if self._fd == _CLOSED:  # another file may have its number by now
                 raise RecordingError("the event log is closed", "write before close()")
-            self._seq += 1
             common = {"thread": self.thread, "branch": self.branch, "actor": self.actor}
-            record = kind(**(common | fields | {"seq": self._seq, "t": time.monotonic_ns()}))
-            _append(self._fd, encode_line(record))
+            own = {"seq": self._seq + 1, "t": time.monotonic_ns()}
+            record = made(kind, common | fields | own)
+            _append(self._fd, event_line(record, begin))
+            self._seq += 1
         return record
 
 
 def create_log(path: Path, header: Header) -> None:
-    """Make a new log with its header; an existing one is refused with FileExistsError."""
+    """Make a new log with its header.
+
+    Raises:
+        RecordingError: a reader would refuse the header.
+        FileExistsError: there is such a file.
+    """
+    line = header_line(header)
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
     try:
-        _append(fd, encode_line(header))
+        _append(fd, line)
     finally:
         os.close(fd)
 

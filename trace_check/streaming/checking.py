@@ -28,6 +28,7 @@ from trace_check.checker import (
 )
 from trace_check.errors import TraceError
 from trace_check.events import Header
+from trace_check.printing import printable
 from trace_check.reader import TraceStream
 from trace_check.search import ALL_CLAUSES
 from trace_check.streaming.forms import Letter, trace_of
@@ -178,9 +179,8 @@ def _unchecked(found: Scan, letters: list[Letter], thread: int, budget: int) -> 
     try:
         verdict = check_trace(trace, budget=budget)
     except (EngineError, TraceError) as error:
-        text = str(error)
-        path = str(found.path)
-        return Verdict(path, "unchecked", error=text if path in text else f"{path}: {text}")
+        text, path = printable(str(error)), printable(str(found.path))
+        return Verdict(str(found.path), "unchecked", error=text if path in text else f"{path}: {text}")
     return replace(verdict, threads=found.threads, warnings=tuple(found.warnings))
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from trace_check.checker import DEFAULT_BUDGET, Verdict, check_file
+from trace_check.printing import printable
 
 __all__ = ["SMALL", "check_any", "check_files"]
 
@@ -84,5 +85,5 @@ def check_files(
 
     for path, found in zip(paths, call_all(calls, jobs=jobs, on_done=count), strict=True):
         if isinstance(found, Failure):
-            found = Verdict(str(path), "unchecked", error=f"{path}: {found.reason}")
+            found = Verdict(str(path), "unchecked", error=printable(f"{path}: {found.reason}"))
         yield found

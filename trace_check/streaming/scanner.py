@@ -74,9 +74,12 @@ FIELD_COUNT = 64  # places for fields in each of the four parts of `at`
 
 # --- a record of an operation that is open ---
 
-R_ACTOR, R_THREAD, R_BRANCH, R_KIND, R_ABOUT, R_OTHER, R_NUMBER = range(7)
-R_LENGTH, R_OFFSET, R_CK, R_CK_LENGTH, R_CK_OFFSET, R_NEXT, R_HASH, R_WIDTH = range(7, 15)
+R_ACTOR, R_THREAD, R_BRANCH, R_KIND, R_LETTER, R_NUMBER, R_NEXT, R_HASH = range(8)
+R_LENGTH, R_OFFSET = 8, 9
+R_CHECKPOINT, R_PARENT, R_WIDTH = 10, 13, 16  # of a name that may be null: its type, length and place
 SLAB = 64  # bytes of a name that are kept in the record; longer ones go to the arena
+
+MOST_DIGITS = 4300  # sign included: the reader, which refuses a longer number, is asked about it
 
 BRANCH_KNOWN, BRANCH_MADE = 1, 2
 
@@ -95,7 +98,7 @@ class Tables(NamedTuple):
         a_seq, a_t, a_thread, a_number: for each actor its last line, its first thread and its number there.
         o_slots: operations, as a hash table: 0 is empty, an even number the hash of one that has ended, an odd one is
             twice the record of one that is open, plus one.
-        r_fields, r_name, r_checkpoint: of those that are open, what their end has to agree with.
+        r_fields, r_name, r_checkpoint, r_parent: of those that are open, what their end has to agree with.
         l_slots, l_hash, l_offset, l_length, tokens: letters, as a hash table into the others.
         n_slots, n_parent, n_letter: nodes, as a hash table into the others.
         s_kind, s_unit: of each step of the program (from 1) its kind and its unit.
@@ -127,6 +130,7 @@ class Tables(NamedTuple):
     r_fields: I64
     r_name: U8
     r_checkpoint: U8
+    r_parent: U8
     l_slots: I32
     l_hash: I64
     l_offset: I64
@@ -374,7 +378,7 @@ def scalar(buf: Any, p: int, at: Any, f: int) -> int:
         while 48 <= buf[p] <= 57:
             h = (h ^ buf[p]) * PRIME
             p += 1
-        if buf[p] == 46 or buf[p] == 69 or buf[p] == 101:
+        if buf[p] == 46 or buf[p] == 69 or buf[p] == 101 or p - start > MOST_DIGITS:
             return -1
         at[HASH * FIELD_COUNT + f] = h
     at[KIND_ * FIELD_COUNT + f] = kind
@@ -833,13 +837,8 @@ def content_of(
     tok: Any,
     n: int,
     thread: int,
-    about: Any,
 ) -> int:
-    """What a line says besides who, where and when: n with its tokens added, or -1, -2.
-
-    `about`: what its operation is about, so that the end can be compared with the begin.
-    """
-    about[0] = about[1] = 0
+    """What a line says besides who, where and when: n with its tokens added, or -1, -2."""
     if kind == LOADED:
         tok[n] = UNSET
         known = seen >> CHECKPOINT & 1 and seen >> INDEX & 1
@@ -889,7 +888,6 @@ def content_of(
             return v
         tok[n] = x
         tok[n + 1] = v
-        about[0] = x
         return n + 2
     if kind == MEMO or kind == PARKED:
         x = (
@@ -898,7 +896,6 @@ def content_of(
             else step_token(T, buf, at, GATE, GATE_KIND)
         )
         tok[n] = x
-        about[0] = x
         return n + 1 if x >= 0 else -1
     if kind == ANSWER:
         x = step_token(T, buf, at, GATE, GATE_KIND)
@@ -917,8 +914,6 @@ def content_of(
         tok[n + 1] = d
         tok[n + 2] = v
         tok[n + 3] = accepted
-        about[0] = x
-        about[1] = d
         return n + 4
     if kind == PASSED:
         x = step_token(T, buf, at, GATE, GATE_KIND)
@@ -931,7 +926,6 @@ def content_of(
                 return v
         tok[n] = x
         tok[n + 1] = v
-        about[0] = x
         return n + 2
     if kind == REFUSED:
         return refusal_of(T, buf, at, seen, tok, n, thread)
@@ -967,7 +961,6 @@ def content_of(
         tok[n] = index
         tok[n + 1] = x
         tok[n + 2] = declared
-        about[1] = x
         return n + 3
     if kind == READ:
         if at[KIND_ * FIELD_COUNT + CHECKPOINTS] != LIST or at[KIND_ * FIELD_COUNT + OPEN] != LIST:
@@ -1030,11 +1023,11 @@ def keep(T: Any, slab: Any, record: int, buf: Any, start: int, stop: int) -> int
     return offset
 
 
-def may_end(T: Any, buf: Any, at: Any, fields: Any, kind: int, refusal: int, who: Any, about: Any) -> bool:
+def may_end(T: Any, fields: Any, kind: int, tok: Any, n: int, who: Any) -> bool:
     """Does the end of an operation agree with its begin?"""
     opened = fields[R_KIND]
     if kind == REFUSED:
-        if not T.closes[refusal] >> opened & 1:
+        if not T.closes[tok[4]] >> opened & 1:
             return False
     elif opened != kind:
         return False
@@ -1042,7 +1035,47 @@ def may_end(T: Any, buf: Any, at: Any, fields: Any, kind: int, refusal: int, who
         return False
     if fields[R_BRANCH] != who[2] and kind != LOADED:
         return False
-    return kind == REFUSED or (fields[R_ABOUT] == about[0] and fields[R_OTHER] == about[1])
+    letter = fields[R_LETTER]
+    offset = T.l_offset[letter]
+    if kind == REFUSED:
+        return may_refuse(T, opened, offset, tok)
+    if kind == LOADED:
+        return True  # its begin says nothing
+    if T.l_length[letter] != n:
+        return False
+    if kind == ANSWER or kind == PASSED:
+        n -= 1  # the last is known at the end only
+    for k in range(4, n):
+        if T.tokens[offset + k] != tok[k]:
+            return False
+    return True
+
+
+def may_refuse(T: Any, opened: int, offset: int, tok: Any) -> bool:
+    """Does a refusal agree with the begin of what was refused, where both name something?"""
+    if opened == LOADED:
+        return True
+    first = T.tokens[offset + 4]
+    if opened == REFUSED:
+        if first != tok[4]:
+            return False
+        for k in range(5, 9):
+            if T.tokens[offset + k] != NULL and tok[k] != NULL and T.tokens[offset + k] != tok[k]:
+                return False
+        return True
+    gate, step, unit, delivery = tok[5], tok[6], tok[7], tok[8]
+    if opened == RECORDED:
+        return step == NULL or step == LOCAL + first
+    if opened == COMMITTED:
+        count = T.tokens[offset + 6]
+        among = step == NULL or count == 0
+        for k in range(count):
+            if step == LOCAL + T.tokens[offset + 7 + k]:
+                among = True
+        return among and (unit == NULL or unit == LOCAL + first)
+    if opened == ANSWER and delivery != NULL and delivery != T.tokens[offset + 5]:
+        return False
+    return gate == NULL or gate == LOCAL + first
 
 
 # --- lines ---
@@ -1079,7 +1112,7 @@ def locate(T: Any, buf: Any, at: Any) -> int:
     return DONE
 
 
-def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) -> int:
+def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any) -> int:
     """Take a line that was cut: DONE, or why not."""
     seen = at[4 * FIELD_COUNT + 1]
     if not seen >> EVENT & 1 or at[KIND_ * FIELD_COUNT + EVENT] != STRING:
@@ -1186,7 +1219,7 @@ def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) 
         branch_token = LOCAL + T.e_id[j]
 
     # what
-    n = content_of(T, buf, at, inner, seen, kind, phase, tok, 4, thread, about)
+    n = content_of(T, buf, at, inner, seen, kind, phase, tok, 4, thread)
     if n < 0:
         return GROW if n == -2 else SLOW
     child = -1
@@ -1225,9 +1258,12 @@ def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) 
             if not kept(T, T.r_name, record, fields[R_LENGTH], fields[R_OFFSET], buf, start, stop):
                 return BAD
             who[0], who[1], who[2] = actor, thread, branch_token
-            if not may_end(T, buf, at, fields, kind, tok[4], who, about):
+            if not may_end(T, fields, kind, tok, n, who):
                 return BAD
-            if (kind == COMMITTED or kind == FORKED) and not same_checkpoint(T, buf, at, record, fields):
+            if kind == COMMITTED or kind == FORKED:
+                if not same_name(T, T.r_checkpoint, record, fields, R_CHECKPOINT, buf, at, CHECKPOINT):
+                    return BAD
+            if kind == COMMITTED and not same_name(T, T.r_parent, record, fields, R_PARENT, buf, at, PARENT):
                 return BAD
             operation = fields[R_NUMBER]
     tok[0] = kind | phase << 8
@@ -1243,7 +1279,7 @@ def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) 
 
     # From here on the line is taken.
     if phase == BEGIN:
-        if not begin(T, buf, at, slot, h, kind, who, about, operation, actor, thread, branch_token):
+        if not begin(T, buf, at, slot, h, kind, letter, operation, actor, thread, branch_token):
             return GROW
         T.t_operations[thread] += 1
     elif phase == END:
@@ -1260,13 +1296,25 @@ def take(T: Any, buf: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) 
     return DONE
 
 
-def same_checkpoint(T: Any, buf: Any, at: Any, record: int, fields: Any) -> bool:
-    if fields[R_CK] != at[KIND_ * FIELD_COUNT + CHECKPOINT]:
+def same_name(T: Any, slab: Any, record: int, fields: Any, place: int, buf: Any, at: Any, f: int) -> bool:
+    """Is a name that may be null the one that was kept?"""
+    if fields[place] != at[KIND_ * FIELD_COUNT + f]:
         return False
-    if fields[R_CK] == NOTHING:
+    if fields[place] == NOTHING:
         return True
-    start, stop = at[START * FIELD_COUNT + CHECKPOINT], at[STOP * FIELD_COUNT + CHECKPOINT]
-    return kept(T, T.r_checkpoint, record, fields[R_CK_LENGTH], fields[R_CK_OFFSET], buf, start, stop)
+    start, stop = at[START * FIELD_COUNT + f], at[STOP * FIELD_COUNT + f]
+    return kept(T, slab, record, fields[place + 1], fields[place + 2], buf, start, stop)
+
+
+def keep_name(T: Any, slab: Any, record: int, fields: Any, place: int, buf: Any, at: Any, f: int) -> bool:
+    """Keep a name that may be null; False: there is no room."""
+    fields[place] = at[KIND_ * FIELD_COUNT + f]
+    if fields[place] == STRING:
+        start, stop = at[START * FIELD_COUNT + f], at[STOP * FIELD_COUNT + f]
+        fields[place + 1] = stop - start
+        fields[place + 2] = keep(T, slab, record, buf, start, stop)
+        return fields[place + 2] != -2
+    return True
 
 
 def begin(
@@ -1276,8 +1324,7 @@ def begin(
     slot: int,
     h: int,
     kind: int,
-    who: Any,
-    about: Any,
+    letter: int,
     operation: int,
     actor: int,
     thread: int,
@@ -1297,20 +1344,16 @@ def begin(
     fields[R_LENGTH] = stop - start
     fields[R_OFFSET] = offset
     if kind == COMMITTED or kind == FORKED:
-        fields[R_CK] = at[KIND_ * FIELD_COUNT + CHECKPOINT]
-        if fields[R_CK] == STRING:
-            start, stop = at[START * FIELD_COUNT + CHECKPOINT], at[STOP * FIELD_COUNT + CHECKPOINT]
-            offset = keep(T, T.r_checkpoint, record, buf, start, stop)
-            if offset == -2:
-                return False
-            fields[R_CK_LENGTH] = stop - start
-            fields[R_CK_OFFSET] = offset
+        if not keep_name(T, T.r_checkpoint, record, fields, R_CHECKPOINT, buf, at, CHECKPOINT):
+            return False
+    if kind == COMMITTED:
+        if not keep_name(T, T.r_parent, record, fields, R_PARENT, buf, at, PARENT):
+            return False
     fields[R_ACTOR] = actor
     fields[R_THREAD] = thread
     fields[R_BRANCH] = branch
     fields[R_KIND] = kind
-    fields[R_ABOUT] = about[0]
-    fields[R_OTHER] = about[1]
+    fields[R_LETTER] = letter
     fields[R_NUMBER] = operation
     if new:
         T.meta[RECORDS] = record + 1
@@ -1322,7 +1365,7 @@ def begin(
     return True
 
 
-def scan(buf: Any, start: int, stop: int, T: Any, at: Any, inner: Any, tok: Any, who: Any, about: Any) -> int:
+def scan(buf: Any, start: int, stop: int, T: Any, at: Any, inner: Any, tok: Any, who: Any) -> int:
     """Take the lines of buf[start:stop], which ends with a newline.
 
     Returns DONE, or why the line at meta[POSITION] was not taken: SLOW (it is irregular), BAD (it looks like an error),
@@ -1339,7 +1382,7 @@ def scan(buf: Any, start: int, stop: int, T: Any, at: Any, inner: Any, tok: Any,
             q = blank(buf, q)
             if buf[q] != 10:
                 return SLOW
-            status = take(T, buf, at, inner, tok, who, about)
+            status = take(T, buf, at, inner, tok, who)
             if status != DONE:
                 return status
         T.meta[LINES] += 1

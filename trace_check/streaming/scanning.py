@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trace_check.events import Header
-from trace_check.reader import TraceStream
+from trace_check.reader import TraceStream, decode_line, is_cut_short
 from trace_check.streaming import scanner as s
 from trace_check.streaming.blocks import Block, blocks
 from trace_check.streaming.compiling import kernels
@@ -115,13 +115,12 @@ class _Feeder:
         self._inner = np.zeros_like(self._at)
         self._tokens = np.zeros(1 << 12, np.int64)
         self._who = np.zeros(4, np.int64)
-        self._about = np.zeros(2, np.int64)
 
     def _run(self, data: NDArray[np.uint8], start: int) -> int:
         return int(
             self._scan(
                 data, start, len(data), self.memory.tables,
-                self._at, self._inner, self._tokens, self._who, self._about,
+                self._at, self._inner, self._tokens, self._who,
             )
         )  # fmt: skip
 
@@ -163,8 +162,6 @@ class _Feeder:
         elif status == s.FULL and on_full is not None:
             on_full()
         elif status == s.LONG:
-            from trace_check.reader import decode_line
-
             event = decode_line(raw)
             raise TooLong(int(self.memory.tables.meta[s.LINES]) + 1, getattr(event, "thread", ""))
         else:
@@ -230,18 +227,9 @@ def _take_tail(feeder: _Feeder, block: Block, found: Scan, allow_torn: bool) -> 
     try:
         feeder.feed(block.data + b"\n")
     except Irregular:
-        import msgspec
-
-        if not allow_torn:
+        if not (allow_torn and is_cut_short(block.data)):
             raise
-        try:
-            msgspec.json.decode(block.data)
-        except (msgspec.ValidationError, RecursionError):
-            raise Irregular from None
-        except msgspec.DecodeError:
-            found.warnings.append(f"{found.path}:{line}: the last line was cut short and is left out")
-            return
-        raise
+        found.warnings.append(f"{found.path}:{line}: the last line was cut short and is left out")
 
 
 def locate(found: Scan, form_of: NDArray[np.int32], starts: NDArray[np.int64], wanted: NDArray[np.int64],

@@ -56,6 +56,7 @@ class Memory:
             "r_fields": np.zeros(_SMALL * s.R_WIDTH, np.int64),
             "r_name": np.zeros(_SMALL * s.SLAB, np.uint8),
             "r_checkpoint": np.zeros(_SMALL * s.SLAB, np.uint8),
+            "r_parent": np.zeros(_SMALL * s.SLAB, np.uint8),
             "o_slots": np.zeros(_SLOTS_AT_FIRST, np.int64),
             "arena": np.zeros(1 << 16, np.uint8),
             "tokens": np.zeros(1 << 14, np.int32),
@@ -115,7 +116,7 @@ class Memory:
         if meta[s.TOKENS] > _FULL * len(self.tables.tokens):
             self._double("tokens")
         if meta[s.RECORDS] > _FULL * len(self.tables.r_fields) / s.R_WIDTH:
-            self._double("r_fields", "r_name", "r_checkpoint")
+            self._double("r_fields", "r_name", "r_checkpoint", "r_parent")
         if meta[s.OPERATIONS] > _FULLEST * len(self.tables.o_slots):
             smaller = self.tables.o_slots
             self.tables = self.tables._replace(o_slots=_zeros(2 * len(smaller), np.int64))

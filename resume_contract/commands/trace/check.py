@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -13,8 +14,9 @@ from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.second_opinions import Opinions, SecondOpinions
-from resume_contract.trace_files import trace_files
+from resume_contract.trace_inputs import TraceInputs
 from resume_contract.verdicts import verdict_lines
+from trace_check.printing import printable
 
 if TYPE_CHECKING:
     from trace_check.by_tlc import Tlc
@@ -23,7 +25,10 @@ __all__ = ["check_command"]
 
 
 def check_command(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Traces, or folders of them.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Traces, folders of them, or - for standard input."),
+    ],
     as_json: JsonOption = False,
     allow_torn: TornOption = False,
     budget: Annotated[
@@ -65,40 +70,53 @@ def check_command(
 
     require(engine, "engine", ["mirror", "tlc", "both"])
     tlc = _tlc(tlc_jar, java, heap, timeout) if engine != "mirror" else None
-    if tlc is not None and engine == "tlc":
-        if baseline is not None or write_baseline is not None:
-            raise ResumeContractError(
-                "--baseline: TLC does not say at which event a clause breaks: leave out --engine tlc"
-            )
-        _by_tlc_alone(Opinions(tlc, allow_torn), trace_files(files), as_json)
-    known = Known(baseline, allow_torn=allow_torn)
-    second = SecondOpinions(tlc, allow_torn)
-    with status_line("checking") as report:
-        found = check_files(
-            trace_files(files),
-            allow_torn=allow_torn,
-            budget=budget or DEFAULT_BUDGET,
-            jobs=jobs,
-            on_progress=lambda path, text: report(f"{path} {text}"),
+    if tlc is not None and engine == "tlc" and not (baseline is None and write_baseline is None):
+        raise ResumeContractError(
+            "--baseline: TLC does not say at which event a clause breaks: leave out --engine tlc"
         )
-        verdicts = []
-        for verdict in found:
-            verdicts.append(verdict)
-            second.ask(verdict, report)
-    known.hold_against(verdicts)
-    if as_json:
-        told = [verdict.to_json() | known.to_json(verdict) | second.to_json(verdict) for verdict in verdicts]
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
-    for verdict in verdicts:
-        if verdict.exit_status == COULD_NOT_CHECK:
-            typer.echo(f"error: {verdict.error}", err=True)
-        elif not as_json:
-            typer.echo("\n".join(verdict_lines(verdict) + known.lines_of(verdict) + second.lines_of(verdict)))
-    for line in [] if as_json else known.closing_lines():
-        typer.echo(line)
-    if write_baseline is not None:
-        known.write(write_baseline)
-    raise typer.Exit(max(known.status(), second.status()))
+    with TraceInputs(files) as inputs:
+        if tlc is not None and engine == "tlc":
+            _by_tlc_alone(Opinions(tlc, allow_torn), inputs, as_json)
+        known = Known(baseline, allow_torn=allow_torn)
+        second = SecondOpinions(tlc, allow_torn)
+        with status_line("checking") as report:
+            found = check_files(
+                inputs.paths,
+                allow_torn=allow_torn,
+                budget=budget or DEFAULT_BUDGET,
+                jobs=jobs,
+                on_progress=lambda path, text: report(inputs.named(f"{path} {text}")),
+            )
+            verdicts = []
+            for verdict in found:
+                verdicts.append(verdict)
+                second.ask(verdict, report)
+        known.hold_against(verdicts)
+        if as_json:
+            told = [
+                inputs.named(verdict.to_json())
+                | known.to_json(verdict)
+                | inputs.named(second.to_json(verdict))
+                for verdict in verdicts
+            ]
+            typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        for verdict in verdicts:
+            error = verdict.error if verdict.exit_status == COULD_NOT_CHECK else second.error_of(verdict)
+            if error is not None:
+                typer.echo(f"error: {printable(inputs.named(error))}", err=True)
+            if verdict.exit_status != COULD_NOT_CHECK and not as_json:
+                lines = verdict_lines(inputs.verdict(verdict)) + known.lines_of(verdict)
+                _say(lines + inputs.named(second.lines_of(verdict)))
+        if not as_json:
+            _say(known.closing_lines())
+        if write_baseline is not None:
+            known.write(write_baseline)
+        raise typer.Exit(max(known.status(), second.status()))
+
+
+def _say(lines: Sequence[str]) -> None:
+    if lines:
+        typer.echo("\n".join(map(printable, lines)))
 
 
 def _tlc(jar: Path | None, java: Path | None, heap: str | None, timeout: float | None) -> Tlc:
@@ -108,15 +126,15 @@ def _tlc(jar: Path | None, java: Path | None, heap: str | None, timeout: float |
     return Tlc(jar=jar, java=java, heap=heap, timeout=DEFAULT_TIMEOUT if timeout is None else timeout)
 
 
-def _by_tlc_alone(opinions: Opinions, paths: list[Path], as_json: bool) -> NoReturn:
+def _by_tlc_alone(opinions: Opinions, inputs: TraceInputs, as_json: bool) -> NoReturn:
     """What TLC says, without the mirror."""
-    for path in paths:
-        with status_line(str(path)) as report:
+    for path in inputs.paths:
+        with status_line(inputs.named(str(path))) as report:
             opinions.ask(path, report)
     if as_json:
-        typer.echo(json.dumps(opinions.to_json(), indent=2, ensure_ascii=False))
-    elif lines := opinions.lines():
-        typer.echo("\n".join(lines))
+        typer.echo(json.dumps(inputs.named(opinions.to_json()), indent=2, ensure_ascii=False))
+    else:
+        _say(inputs.named(opinions.lines()))
     for error in opinions.errors:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {printable(inputs.named(error))}", err=True)
     raise typer.Exit(opinions.status())

@@ -13,7 +13,9 @@ from resume_contract.commands.options import JsonOption
 from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import ResumeContractError, require
 from resume_contract.progress import status_line
+from resume_contract.trace_inputs import TraceInputs
 from resume_contract.verdicts import verdict_lines
+from trace_check.printing import printable
 
 if TYPE_CHECKING:
     from resume_contract.sequence import Moment
@@ -27,7 +29,7 @@ PICTURES = ("svg", "png")
 
 
 def show_command(
-    file: Annotated[Path, typer.Argument(help="A trace.")],
+    file: Annotated[str, typer.Argument(help="A trace, or - for standard input.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Draw it to this .svg or .png file.")
     ] = None,
@@ -46,7 +48,8 @@ def show_command(
 
     if output is not None:
         require(output.suffix.removeprefix("."), f"file {output}: format", PICTURES)
-    trace = read_trace(file, allow_torn=allow_torn)
+    with TraceInputs([file], folders=False) as inputs:
+        trace = inputs.trace(read_trace(inputs.paths[0], allow_torn=allow_torn))
     verdict, candidates = None, None
     if check:
         with status_line(f"checking {file}"):
@@ -102,7 +105,9 @@ def _of_thread(trace: Trace, moments: list[Moment], name: str) -> tuple[list[Mom
 
 
 def _lines(verdict: Verdict) -> list[str]:
-    return [f"{verdict.file}: unchecked", f"  {verdict.error}"] if verdict.error else verdict_lines(verdict)
+    if verdict.error:
+        return [printable(f"{verdict.file}: unchecked"), printable(f"  {verdict.error}")]
+    return verdict_lines(verdict)
 
 
 def _draw(
@@ -143,7 +148,7 @@ def _print(
 
 
 def _told(
-    file: Path,
+    file: str,
     moments: list[Moment],
     numbers: list[int],
     verdict: Verdict | None,
@@ -154,7 +159,7 @@ def _told(
         begin = event.pop("begin")
         event["begun_by"] = None if begin is None else numbers[begin]
     return {
-        "file": str(file),
+        "file": file,
         "events": events,
         "verdict": None if verdict is None else verdict.to_json(),
         "candidates": None

@@ -15,8 +15,10 @@ from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import ResumeContractError
 from resume_contract.progress import status_line
 from resume_contract.trace_files import ENDINGS
+from resume_contract.trace_inputs import TraceInputs
 from resume_contract.verdicts import verdict_lines
 from resume_contract.writing import void, write_atomically
+from trace_check.printing import printable
 
 if TYPE_CHECKING:
     from trace_check.shrinking import Shrunk
@@ -25,7 +27,7 @@ __all__ = ["shrink_command"]
 
 
 def shrink_command(
-    file: Annotated[Path, typer.Argument(help="A trace that violates the contract.")],
+    file: Annotated[str, typer.Argument(help="A trace that violates the contract, or - for standard input.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Write what is left to this .jsonl or .jsonl.gz file.")
     ],
@@ -45,7 +47,8 @@ def shrink_command(
         raise ResumeContractError(
             f"file {output}: its format is unknown: name one that ends in {' or '.join(ENDINGS)}"
         )
-    trace = read_trace(file, allow_torn=allow_torn)
+    with TraceInputs([file], folders=False) as inputs:
+        trace = inputs.trace(read_trace(inputs.paths[0], allow_torn=allow_torn))
     with status_line(f"shrinking {file}") as report:
         shrunk = shrink(trace, budget=budget or DEFAULT_BUDGET, report=report)
     data = shrunk.data()
@@ -55,7 +58,7 @@ def shrink_command(
     verdict = replace(shrunk.verdict, file=str(output))
     if as_json:
         told = {
-            "file": str(file),
+            "file": file,
             "output": str(output),
             "before": asdict(shrunk.before),
             "after": asdict(shrunk.after),
@@ -65,7 +68,7 @@ def shrink_command(
         }
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    typer.echo(f"{file}: {_kept(shrunk)} are left")
+    typer.echo(f"{printable(file)}: {_kept(shrunk)} are left")
     if shrunk.undecided:
         typer.echo(f"  {shrunk.undecided} shorter traces used up the budget: raise it to have them decided")
     typer.echo("\n".join(verdict_lines(verdict)))
