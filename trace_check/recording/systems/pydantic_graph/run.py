@@ -56,7 +56,9 @@ class Session:
         self.probe = probe
         self.answers = job.action.gate if isinstance(job.action, Answering) else None
         self.answer: Operation | None = None
-        self.passing: Operation | None = None  # open from the load, which claims, until the code behind the gate runs
+        self.passing: Operation | None = (
+            None  # open from the load, which claims, until the code behind the gate runs
+        )
         self.newest: str | None = None  # the checkpoint that this process goes on from
 
     def unit(self, name: str) -> ProgramUnit:
