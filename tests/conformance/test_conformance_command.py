@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,9 +86,68 @@ def test_a_trace_that_is_gone_is_found(
 ) -> None:
     write_json(tmp_path / "conformance.json", read_atlas(kept / "conformance.json").to_json())
     status, _, err = command(["conform", "--stored", "--results", str(tmp_path)], capsys)
-    assert status == 1
-    assert err.count("difference: ") == err.count("unchecked: ") == 2
+    assert status == 2
+    assert (err.count("difference: "), err.count("unchecked: ")) == (0, 2)
     assert "there is no such file" in err
+
+
+def test_nothing_is_kept_where_a_kept_trace_has_no_verdict(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    before = path.read_bytes()
+    gone = read_atlas(path).systems[0].recordings[0].trace
+    (tmp_path / "results" / "traces" / gone).unlink()
+    folder = str(tmp_path / "results")
+    status, _, err = command(["conform", "--stored", "--results", folder, "--write", folder], capsys)
+    assert status == 2
+    assert err.splitlines()[-1].startswith(f"error: {folder}: not written, as 1 kept trace has no verdict")
+    assert path.read_bytes() == before
+    assert not (tmp_path / "results" / "conformance.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("system", "other"), ("version", "7"), ("store", "json"), ("scenario", "else"), ("sink", "plain")],
+)
+def test_a_trace_of_something_else_is_a_difference(
+    name: str, value: str, kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    before = path.read_bytes()
+    trace = tmp_path / "results" / "traces" / read_atlas(path).systems[0].recordings[0].trace
+    first, _, rest = gzip.decompress(trace.read_bytes()).partition(b"\n")
+    header = json.loads(first) | {name: value}
+    trace.write_bytes(gzip.compress(json.dumps(header).encode() + b"\n" + rest))
+    folder = str(tmp_path / "results")
+    status, _, err = command(["conform", "--stored", "--results", folder], capsys)
+    assert status == 1
+    assert f"difference: {trace}: the atlas has it as {name} " in err
+    assert f"; its header says {name} {value}\n" in err
+    status, _, err = command(["conform", "--stored", "--results", folder, "--write", folder], capsys)
+    assert status == 2
+    assert path.read_bytes() == before
+
+
+def test_the_trace_of_a_race_is_held_against_the_table(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    atlas = read_atlas(path).to_json()
+    row = {"system": "reference", "version": "1", "store": "sqlite", "k": 2, "behind_gate": 0.0}
+    row |= {"effects": [1], "per_racer": 0.5, "trace": atlas["systems"][0]["recordings"][0]["trace"]}
+    write_json(path, atlas | {"races": [row]})
+    status, _, err = command(["conform", "--stored", "--results", str(tmp_path / "results")], capsys)
+    assert status == 1
+    assert "the atlas has it as scenario racers-2x0s; its header says scenario park-and-resume" in err
+    write_json(path, atlas | {"races": [row | {"trace": "gone.jsonl.gz"}]})
+    status, _, err = command(["conform", "--stored", "--results", str(tmp_path / "results")], capsys)
+    assert status == 2
+    assert "gone.jsonl.gz: cannot be read" in err or "gone.jsonl.gz: there is no such file" in err
+    assert err.count("\n") == 1
 
 
 def test_recorded_anew_it_is_the_same_or_the_difference_is_said(kept: Path, tmp_path: Path) -> None:
@@ -144,6 +204,66 @@ def test_bad_input_is_one_line(
     assert err.startswith("error: ")
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("trace", ["/etc/hostname", "../conformance.json", "a/../../b", "", ".", "a\0b"])
+def test_an_atlas_names_traces_of_its_own_folder_only(trace: str, kept: Path, tmp_path: Path) -> None:
+    atlas = read_atlas(kept / "conformance.json").to_json()
+    atlas["systems"][0]["recordings"][0]["trace"] = trace
+    write_json(tmp_path / "conformance.json", atlas)
+    with pytest.raises(TraceError, match=r"the trace is not below the folder of traces - at `.*0].trace`"):
+        read_atlas(tmp_path / "conformance.json")
+
+
+def damaged(atlas: dict[str, Any], what: str) -> object:
+    (entry,) = atlas["systems"]
+    row = {"system": "reference", "version": "1", "store": "sqlite", "k": 2, "behind_gate": 0.0}
+    row |= {"effects": [], "per_racer": 0.5, "trace": "t.jsonl.gz"}
+    if what == "race":
+        atlas["races"] = [row]
+    elif what == "profile":
+        del entry["profile"]["PC"]
+    elif what == "effects":
+        entry["effects"] = {"plain": {}}
+    elif what == "twice":
+        entry["recordings"].append(entry["recordings"][0])
+    elif what == "other":
+        entry["recordings"][0]["store"] = "json"
+    elif what == "type":
+        entry["recordings"] = {"a": 1}
+    return atlas
+
+
+@pytest.mark.parametrize("what", ["race", "profile", "effects", "twice", "other", "type"])
+def test_a_damaged_atlas_is_one_line(
+    what: str, kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    write_json(path, damaged(read_atlas(path).to_json(), what))
+    status, out, err = command(["conform", "--stored", "--results", str(tmp_path / "results")], capsys)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {path}: is no atlas (")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"[" * 100_000, b'{"systems": "' + b"\xff", b'{"x":' * 90_000])
+def test_what_is_no_json_is_no_atlas(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "conformance.json").write_bytes(data)
+    status, out, err = command(["conform", "--stored", "--results", str(tmp_path)], capsys)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {tmp_path / 'conformance.json'}: is no atlas (")
+    assert err.count("\n") == 1
+
+
+def test_an_atlas_that_is_to_be_written_is_read_before_anything_is_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "conformance.json").write_text("{}")
+    status, out, err = command(["conform", "--system", "reference", "--write", str(tmp_path)], capsys)
+    assert (status, out) == (2, "")
+    assert "is no atlas" in err
+    assert (tmp_path / "conformance.json").read_text() == "{}"
 
 
 def test_a_malformed_atlas_is_one_line(tmp_path: Path) -> None:
