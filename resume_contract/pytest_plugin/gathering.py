@@ -37,6 +37,7 @@ def require_options(config: pytest.Config) -> None:
         raise pytest.UsageError(
             f"--resume-contract-report {report}: name a file that ends in {' or '.join(_REPORTS)}"
         )
+    _require_outputs(config)
     folders = [path.parent for path in (report, path_option(config, "write_baseline")) if path is not None]
     if (traces := path_option(config, "traces")) is not None:
         folders.append(traces)
@@ -55,6 +56,25 @@ def require_options(config: pytest.Config) -> None:
             read_baseline(baseline)
         except TraceError as error:
             raise pytest.UsageError(str(error)) from None
+
+
+def _require_outputs(config: pytest.Config) -> None:
+    report, target = path_option(config, "report"), path_option(config, "write_baseline")
+    baseline = path_option(config, "baseline")
+    if report is None and target is None:
+        return
+    from resume_contract.errors import ResumeContractError
+    from resume_contract.writing import require_output
+
+    if report is not None and target is not None and report.resolve() == target.resolve():
+        raise pytest.UsageError(f"{report}: is named for the report and for the baseline: name two files")
+    try:
+        if report is not None:
+            require_output(report, [] if baseline is None else [baseline])
+        if target is not None:
+            require_output(target)
+    except ResumeContractError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 class Gathering:

@@ -343,3 +343,21 @@ def test_the_example_of_the_docs_once_it_is_mended(pytester: pytest.Pytester) ->
     result = bare(pytester)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*resume-contract: 2 traces: 2 conforms*"])
+
+
+def test_an_output_is_a_file_of_its_own(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(GOOD)
+    pytester.mkdir("folder.xml")
+    baseline = pytester.path / "known.json"
+    baseline.write_text('{"version": 1, "violations": []}')
+    for options, said in (
+        (["report=folder.xml"], "folder.xml: is a folder: name a file to write to"),
+        (["write-baseline=folder.xml"], "folder.xml: is a folder: name a file to write to"),
+        (["report=known.json", "baseline=known.json"], "known.json: would be written over"),
+        (["report=new.json", "write-baseline=new.json"], "new.json: is named for the report and for the"),
+    ):
+        result = inside(pytester, *(f"--resume-contract-{option}" for option in options))
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"ERROR: *{said}*"])
+        assert "Traceback" not in result.stderr.str() + result.stdout.str()
+    assert baseline.read_text() == '{"version": 1, "violations": []}'

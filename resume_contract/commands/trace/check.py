@@ -15,6 +15,7 @@ from resume_contract.progress import status_line
 from resume_contract.second_opinions import Opinions, SecondOpinions
 from resume_contract.trace_files import trace_files
 from resume_contract.verdicts import verdict_lines
+from resume_contract.writing import require_output
 
 if TYPE_CHECKING:
     from trace_check.by_tlc import Tlc
@@ -71,11 +72,14 @@ def check_command(
                 "--baseline: TLC does not say at which event a clause breaks: leave out --engine tlc"
             )
         _by_tlc_alone(Opinions(tlc, allow_torn), trace_files(files), as_json)
+    traces = trace_files(files)
+    if write_baseline is not None:
+        require_output(write_baseline, traces)
     known = Known(baseline, allow_torn=allow_torn)
     second = SecondOpinions(tlc, allow_torn)
     with status_line("checking") as report:
         found = check_files(
-            trace_files(files),
+            traces,
             allow_torn=allow_torn,
             budget=budget or DEFAULT_BUDGET,
             jobs=jobs,

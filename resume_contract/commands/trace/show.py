@@ -14,6 +14,7 @@ from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.verdicts import verdict_lines
+from resume_contract.writing import require_output
 
 if TYPE_CHECKING:
     from resume_contract.sequence import Moment
@@ -46,6 +47,7 @@ def show_command(
 
     if output is not None:
         require(output.suffix.removeprefix("."), f"file {output}: format", PICTURES)
+        require_output(output, [file])
     trace = read_trace(file, allow_torn=allow_torn)
     verdict, candidates = None, None
     if check:

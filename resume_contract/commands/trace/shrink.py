@@ -16,7 +16,7 @@ from resume_contract.errors import ResumeContractError
 from resume_contract.progress import status_line
 from resume_contract.trace_files import ENDINGS
 from resume_contract.verdicts import verdict_lines
-from resume_contract.writing import void, write_atomically
+from resume_contract.writing import require_output, void, write_atomically
 
 if TYPE_CHECKING:
     from trace_check.shrinking import Shrunk
@@ -45,6 +45,7 @@ def shrink_command(
         raise ResumeContractError(
             f"file {output}: its format is unknown: name one that ends in {' or '.join(ENDINGS)}"
         )
+    require_output(output, [file])
     trace = read_trace(file, allow_torn=allow_torn)
     with status_line(f"shrinking {file}") as report:
         shrunk = shrink(trace, budget=budget or DEFAULT_BUDGET, report=report)
