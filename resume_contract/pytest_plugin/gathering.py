@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,11 +83,13 @@ class Gathering:
 
     Attributes:
         verdicts: what was said of each trace, in the order in which the tests ended.
+        not_written: why a file that was asked for isn't there; one line each.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.verdicts: list[dict[str, Any]] = []
+        self.not_written: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdicts of a test that is over; with pytest-xdist it ran elsewhere."""
@@ -95,23 +98,47 @@ class Gathering:
                 json.loads(str(value)) for name, value in report.user_properties if name == PROPERTY
             ]
 
-    def pytest_sessionfinish(self) -> None:
-        """Write the files that were asked for."""
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the files that were asked for; a run in which one can't be written doesn't pass."""
         if (report := path_option(self.config, "report")) is not None:
             from resume_contract.pytest_plugin.report import write_report
 
-            write_report(report, self.verdicts)
+            self._attempt(report, lambda: write_report(report, self.verdicts))
         target = path_option(self.config, "write_baseline")
         if target is not None and self.verdicts:  # a run without any trace says nothing of what is known
-            from resume_contract.writing import write_text
-            from trace_check.baseline import baseline_text, read_baseline
+            self._attempt(target, lambda: self._write_baseline(target))
+        if self.not_written and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-            baseline = path_option(self.config, "baseline")
-            known = frozenset() if baseline is None else read_baseline(baseline)
-            write_text(target, baseline_text(known | self._violations()))
+    def _attempt(self, path: Path, write: Callable[[], None]) -> None:
+        from resume_contract.errors import explain
+
+        try:
+            write()
+        except Exception as error:
+            if (line := explain(error)) is None:
+                raise
+            self.not_written.append(line if str(path) in line else f"{path}: {line}")
+
+    def _write_baseline(self, target: Path) -> None:
+        from resume_contract.errors import ResumeContractError
+        from resume_contract.writing import write_text
+        from trace_check.baseline import baseline_text, read_baseline
+
+        left = sum(one["status"] == "unchecked" for one in self.verdicts)
+        if left:  # the list might lack some of what is known now
+            traces = "1 trace" if left == 1 else f"{left} traces"
+            raise ResumeContractError(
+                f"{target}: not written, as {traces} could not be checked: mend them first"
+            )
+        baseline = path_option(self.config, "baseline")
+        known = frozenset() if baseline is None else read_baseline(baseline)
+        write_text(target, baseline_text(known | self._violations()))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Sum up, where there was a trace."""
+        for line in self.not_written:
+            terminalreporter.write_line(f"resume-contract: error: {line}")
         if not self.verdicts:
             return
         counts = {status: sum(one["status"] == status for one in self.verdicts) for status in _ORDER}

@@ -40,7 +40,11 @@ def _junit(verdicts: Sequence[dict[str, Any]]) -> str:
     )
     for one in verdicts:
         case = ElementTree.SubElement(
-            suite, "testcase", classname=one["test"], name=one["name"] or one["status"], file=one["file"]
+            suite,
+            "testcase",
+            classname=_printable(one["test"]),
+            name=_printable(one["name"] or one["status"]),
+            file=_printable(one["file"]),
         )
         if one["status"] in ("violates", "unchecked"):
             kind = "failure" if one["status"] == "violates" else "error"
