@@ -24,7 +24,11 @@ __all__ = ["conform_command"]
 def conform_command(
     system: Annotated[
         list[str] | None,
-        typer.Option("--system", "-s", help="Systems; all without it. Several times if wanted."),
+        typer.Option(
+            "--system",
+            "-s",
+            help="Systems, or module:class of recorders of yours; all without it. Several times if wanted.",
+        ),
     ] = None,
     store: Annotated[list[str] | None, typer.Option("--store", help="Stores; all without it.")] = None,
     scenario: Annotated[
@@ -62,10 +66,14 @@ def conform_command(
     )
     from resume_contract.conforming import ATLAS, check_stored, compare, conform, judged_again, keep
     from trace_check.conformance.atlas import read_atlas
-    from trace_check.recording.system import SYSTEMS
+    from trace_check.recording.system import SYSTEMS, load_system
 
+    own = [name for name in system or [] if ":" in name]
     for name in system or []:
-        require(name, "system", list(SYSTEMS))
+        if name in own:
+            load_system(name)
+        else:
+            require(name, "system", [*SYSTEMS, "module:class"])
     if stored and (system or store or scenario or races or races_only or repeat > 1):
         raise ResumeContractError(
             "--stored checks all kept traces: give no option that chooses what to record"
@@ -75,7 +83,8 @@ def conform_command(
             raise ResumeContractError("--write keeps whole systems: leave --scenario out")
         require_folder(write)
     # before an hour is spent: is there anything to compare with?
-    kept = None if write is not None or stored else read_atlas(results / ATLAS)
+    only_own = bool(own) and own == system and not (results / ATLAS).exists()
+    kept = None if write is not None or stored or only_own else read_atlas(results / ATLAS)
     if write is not None and not stored and (write / ATLAS).exists():
         read_atlas(write / ATLAS)  # what is not recorded now stays as it is kept there
     with tempfile.TemporaryDirectory(prefix="conform-") as name, status_line("conformance") as report:

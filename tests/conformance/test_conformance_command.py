@@ -13,6 +13,7 @@ import pytest
 
 from resume_contract.cli import run
 from resume_contract.conforming import check_stored, compare, conform, keep
+from resume_contract.manifest import ROOT
 from resume_contract.writing import write_json
 from trace_check.conformance.atlas import read_atlas
 from trace_check.conformance.races import Cell, run_race
@@ -287,3 +288,20 @@ def test_a_system_without_an_environment_is_said_to_be_missing(
     (left,) = made.not_recorded
     assert (left.system, left.because) == ("nowhere", "not recorded")
     assert "has no extra 'no-such-extra'" in left.reason
+
+
+def test_a_recorder_of_ones_own_is_conformed_without_anything_kept_of_it(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = str(ROOT / "docs" / "examples" / "own-recorder")
+    monkeypatch.syspath_prepend(example)
+    monkeypatch.setenv("PYTHONPATH", example)
+    name = "journal_recorder:JournalSystem"
+    own = ["conform", "--system", name, "--scenario", "park-and-resume", "--repeat", "2"]
+    for results in (tmp_path / "nothing", kept):
+        status, out, err = command([*own, "--results", str(results)], capsys)
+        assert (status, err) == (0, "")
+        assert "2 times conforms" in out
+    status, _, err = command(["conform", "--system", "nowhere:X"], capsys)
+    assert status == 2
+    assert "put its folder on PYTHONPATH" in err
