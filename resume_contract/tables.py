@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 from resume_contract.rows import Row
+from resume_contract.terminal import drawable
 
 __all__ = ["check_table", "print_table", "table_width"]
 
@@ -19,7 +21,10 @@ def print_table(table: RenderableType) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPED_WIDTH)
-    console.print(table)
+    with console.capture() as drawn:
+        console.print(table)
+    sys.stdout.write(drawable(drawn.get()))
+    sys.stdout.flush()  # what is printed next may go another way
 
 
 def table_width() -> int:

@@ -38,6 +38,10 @@ def show_command(
     thread: Annotated[
         str | None, typer.Option("--thread", metavar="NAME", help="Show only this workflow instance.")
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", min=1, help="How many states the search may look at for each thread."),
+    ] = None,
     as_json: JsonOption = False,
     allow_torn: TornOption = False,
 ) -> None:
@@ -52,7 +56,7 @@ def show_command(
     verdict, candidates = None, None
     if check:
         with status_line(f"checking {file}"):
-            verdict, candidates = _checked(trace)
+            verdict, candidates = _checked(trace, budget)
     moments = moments_of(trace)
     if verdict is not None:
         moments = mark_moments(moments, verdict)
@@ -73,17 +77,18 @@ def show_command(
         _print(trace, moments, verdict, candidates)
 
 
-def _checked(trace: Trace) -> tuple[Verdict, Candidates | None]:
+def _checked(trace: Trace, budget: int | None) -> tuple[Verdict, Candidates | None]:
     """The verdict, and the candidate states before what it can't explain."""
     from pymodel.errors import EngineError
     from trace_check.candidates import candidates_before
-    from trace_check.checker import Verdict, check_trace
+    from trace_check.checker import DEFAULT_BUDGET, Verdict, check_trace
     from trace_check.errors import TraceError
 
     try:
-        verdict = check_trace(trace)
+        most = DEFAULT_BUDGET if budget is None else budget
+        verdict = check_trace(trace, budget=most)
         first = verdict.first_unexplained
-        return verdict, None if first is None else candidates_before(trace, first)
+        return verdict, None if first is None else candidates_before(trace, first, budget=most)
     except (TraceError, EngineError) as error:  # it can be shown all the same
         return Verdict(str(trace.path), "unchecked", error=str(error)), None
 
@@ -134,10 +139,11 @@ def _print(
 ) -> None:
     from resume_contract.sequence import legend_of, sequence_table
     from resume_contract.tables import print_table, table_width
+    from resume_contract.terminal import drawable
 
     print_table(sequence_table(trace, moments, width=table_width()))
     if legend := legend_of(moments):
-        typer.echo("\n" + "; ".join(legend))
+        typer.echo(drawable("\n" + "; ".join(legend)))
     if candidates is not None:
         typer.echo("\n".join(["", *candidates.lines()]))
     if verdict is not None:
