@@ -78,6 +78,22 @@ class Conformance:
         """The outcomes of a recording's repetitions."""
         return Counter(finding.summary for finding in self.findings[recording])
 
+    def closing_line(self, *, stored: bool) -> str:
+        """How many there are of what, in one line.
+
+        Args:
+            stored: nothing was recorded, but what is kept was checked again.
+        """
+        number = sum(map(len, self.findings.values()))
+        counts = {"checked again" if stored else "recorded": number, "races": len(self.races)}
+        counts |= {"compared": self.compared, "differences": len(self.differences) + len(self.mistaken)}
+        counts |= {
+            "unchecked": len(self.unchecked) + len(self.unread),
+            "not recorded": len(self.not_recorded),
+        }
+        always = ("checked again", "recorded", "compared", "differences", "not recorded")
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count or what in always)
+
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         return {

@@ -119,7 +119,8 @@ def conform_command(
     if as_json:
         typer.echo(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
     else:
-        print_table(findings_table(result))
+        print_table(findings_table(result), whole_lines=True)
+        typer.echo(result.closing_line(stored=stored))
     for line in result.differences + result.mistaken:
         typer.echo(f"difference: {line}", err=True)
     for left in result.not_recorded:

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.table import Table
 
 from resume_contract.cli import run
-from resume_contract.conforming import check_stored, compare, conform, keep
+from resume_contract.conforming import Conformance, check_stored, compare, conform, keep
 from resume_contract.manifest import ROOT
+from resume_contract.tables import print_table
 from resume_contract.writing import write_json
 from trace_check.conformance.atlas import read_atlas
+from trace_check.conformance.plan import Omitted
 from trace_check.conformance.races import Cell, run_race
 from trace_check.errors import TraceError
 from trace_check.recording.system import SYSTEMS
@@ -66,6 +69,26 @@ def test_checked_again_it_is_the_same(kept: Path, capsys: pytest.CaptureFixture[
     status, out, err = command(["conform", "--stored", "--results", str(kept)], capsys)
     assert (status, err) == (0, "")
     assert out.count("conforms") == 2
+    assert out.splitlines()[-1] == "2 checked again, 2 compared, 0 differences, 0 not recorded"
+
+
+def test_a_piped_table_breaks_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"a_fault_with_a_long_name_{n}" for n in range(12)]
+    table = Table(box=None)
+    table.add_column("verdict", overflow="fold")
+    table.add_row(f"violates; through {' and '.join(names)}")
+    print_table(table, whole_lines=True)
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == 2
+    assert " and ".join(names) in out
+
+
+def test_how_many_there_are_of_what() -> None:
+    made = Conformance(compared=3, differences=["a"], mistaken=["b"], unread=["c"])
+    made.not_recorded.append(Omitted("s", "db", "", "", "gone", "not recorded"))
+    assert made.closing_line(stored=False) == (
+        "0 recorded, 3 compared, 2 differences, 1 unchecked, 1 not recorded"
+    )
 
 
 def test_a_trace_that_was_tampered_with_is_found(kept: Path, tmp_path: Path) -> None:
@@ -302,6 +325,6 @@ def test_a_recorder_of_ones_own_is_conformed_without_anything_kept_of_it(
         status, out, err = command([*own, "--results", str(results)], capsys)
         assert (status, err) == (0, "")
         assert "2 times conforms" in out
-    status, _, err = command(["conform", "--system", "nowhere:X"], capsys)
+    status, _, err = command(["conform", "--system", "no_such_module:X"], capsys)
     assert status == 2
     assert "put its folder on PYTHONPATH" in err
