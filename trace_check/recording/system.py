@@ -188,9 +188,13 @@ class System(ABC):
         """Scenarios that this system (with this store) can't express -> why, in one line."""
         return {}
 
+    def not_planned(self) -> Mapping[str, str]:
+        """Scenarios that this system could express and that aren't recorded with this store -> why, in one line."""
+        return {}
+
     def scenarios(self) -> Mapping[str, Scenario]:
-        """The scenarios that it is recorded on, by name: those that are applicable, unless it says otherwise."""
-        without = self.not_applicable()
+        """The scenarios that it is recorded on, by name: the applicable and planned ones, unless it says otherwise."""
+        without = {**self.not_applicable(), **self.not_planned()}
         if unknown := set(without) - set(SCENARIOS):
             raise RecordingError(
                 f"{self.name} excludes unknown scenarios: {', '.join(sorted(unknown))}", "mend the recorder"
