@@ -16,6 +16,7 @@ import typer
 
 from resume_contract.errors import CHECKED, COULD_NOT_CHECK, INTERRUPTED
 from resume_contract.errors import explain as explain_error
+from resume_contract.terminal import never_fail
 from trace_check.printing import printable
 
 __all__ = ["COMMANDS", "app_for", "main", "run"]
@@ -69,6 +70,7 @@ def main() -> NoReturn:
     """Run the command line and end the process with its status."""
     # a polite request to end takes TLC along, as Ctrl-C does
     signal.signal(signal.SIGTERM, _terminated)
+    never_fail()
     raise SystemExit(run(sys.argv[1:]))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -24,10 +24,13 @@ from trace_check.conformance.races import (
     RaceRow,
     cells,
     fired_in,
+    race_scenario,
     run_race,
 )
 from trace_check.conformance.recordings import each_done, make_recording, require_environment
-from trace_check.errors import RecordingError
+from trace_check.errors import RecordingError, TraceError
+from trace_check.events import Header
+from trace_check.reader import TraceStream
 from trace_check.recording.system import load_system
 
 __all__ = ["ATLAS", "TRACES", "Conformance", "check_stored", "conform", "judged_again", "keep"]
@@ -50,6 +53,8 @@ class Conformance:
         omitted: what is not applicable.
         not_recorded: what could not be had here.
         differences: where the verdicts aren't what is kept, or what they were the first time; one line each.
+        mistaken: where a kept trace is not of what the atlas says; one line each.
+        unread: what is wrong with the trace of a race that could not be read; one line each.
         compared: how many recordings were compared with what is kept.
         traces: the folder of the recorded traces.
     """
@@ -59,6 +64,8 @@ class Conformance:
     omitted: list[Omitted] = field(default_factory=list)
     not_recorded: list[Omitted] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
+    mistaken: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     compared: int = 0
     traces: Path = Path()
 
@@ -71,6 +78,22 @@ class Conformance:
         """The outcomes of a recording's repetitions."""
         return Counter(finding.summary for finding in self.findings[recording])
 
+    def closing_line(self, *, stored: bool) -> str:
+        """How many there are of what, in one line.
+
+        Args:
+            stored: nothing was recorded, but what is kept was checked again.
+        """
+        number = sum(map(len, self.findings.values()))
+        counts = {"checked again" if stored else "recorded": number, "races": len(self.races)}
+        counts |= {"compared": self.compared, "differences": len(self.differences) + len(self.mistaken)}
+        counts |= {
+            "unchecked": len(self.unchecked) + len(self.unread),
+            "not recorded": len(self.not_recorded),
+        }
+        always = ("checked again", "recorded", "compared", "differences", "not recorded")
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count or what in always)
+
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         return {
@@ -82,7 +105,7 @@ class Conformance:
             "omitted": msgspec.to_builtins(self.omitted),
             "not_recorded": msgspec.to_builtins(self.not_recorded),
             "compared": self.compared,
-            "differences": self.differences,
+            "differences": self.differences + self.mistaken,
         }
 
 
@@ -215,6 +238,8 @@ def compare(result: Conformance, atlas: Atlas) -> None:
     kept = atlas.findings()
     for recording, found in result.findings.items():
         before = kept.get(found[0].key)
+        if before is None and ":" in recording.system:
+            continue  # a system of the user's own, of which nothing is kept
         if before is None:
             result.differences.append(f"{recording.label}: is not among what is kept")
         elif not recording.varies:
@@ -234,24 +259,28 @@ def check_stored(results: Path, jobs: int = 1, report: Report = lambda _: None) 
         report: told how far it is.
 
     Raises:
-        TraceError: there is no atlas, or a race's trace is missing.
+        TraceError: there is no atlas.
         ResumeContractError: it has no recording.
     """
     atlas = read_atlas(results / ATLAS)
     result = Conformance(traces=results / TRACES)
-    kept = [before for entry in atlas.systems for before in entry.recordings]
+    kept = [_Kept(entry.system, before) for entry in atlas.systems for before in entry.recordings]
     calls = [
         partial(_judge_again, kept[at : at + _TOGETHER], result.traces)
         for at in range(0, len(kept), _TOGETHER)
     ]
-    again: list[Finding] = []
+    again: list[tuple[Finding, str]] = []
     for answer in call_all(calls, jobs=jobs, on_done=lambda n: report(f"part {n + 1} of {len(calls)}")):
         if isinstance(answer, Failure):
             raise ResumeContractError(f"{result.traces}: {answer.reason}")
         again += answer
-    for before, found in zip(kept, again, strict=True):
+    for (_, before), (found, mistaken) in zip(kept, again, strict=True):
         path = result.traces / before.trace
         result.findings[_recording_of(before)] = [found]
+        if mistaken:
+            result.mistaken.append(f"{path}: {mistaken}")
+        if found.verdict == "unchecked":
+            continue
         result.compared += 1
         if found.outcome != before.outcome:
             result.differences.append(f"{path}: kept is {before.summary}; checked now: {found.summary}")
@@ -262,18 +291,63 @@ def check_stored(results: Path, jobs: int = 1, report: Report = lambda _: None) 
     for row in atlas.races:
         report(row.trace)
         result.races.append(row)
-        count = fired_in(result.traces / row.trace)
-        if count != row.effects[0]:
-            result.differences.append(
-                f"{result.traces / row.trace}: kept are {row.effects[0]} effects; counted now: {count}"
-            )
-    if not result.compared:
+        _count_again(row, result)
+    if not result.findings:
         raise ResumeContractError(f"{results / ATLAS}: no recording in it: record some with conform --write")
     return result
 
 
-def _judge_again(kept: Sequence[Finding], traces: Path) -> list[Finding]:
-    return [judge(_recording_of(f), f.version, traces / f.trace, traces) for f in kept]
+class _Kept(NamedTuple):
+    """What an atlas says of a trace, and the system's name in the trace's header."""
+
+    system: str
+    finding: Finding
+
+
+def _judge_again(kept: Sequence[_Kept], traces: Path) -> list[tuple[Finding, str]]:
+    """What each trace shows now, and how it is not of what the atlas says."""
+    again = []
+    for system, before in kept:
+        path = traces / before.trace
+        found = judge(_recording_of(before), before.version, path, traces)
+        named = {"system": system, "version": before.version, "store": before.store}
+        named |= {"scenario": before.scenario, "sink": before.sink}
+        again.append((found, "" if found.verdict == "unchecked" else _mistaken(named, _header(path))))
+    return again
+
+
+def _count_again(row: RaceRow, result: Conformance) -> None:
+    """Hold the trace of a race against the row of the table."""
+    path = result.traces / row.trace
+    try:
+        count, header = fired_in(path), _header(path)
+    except TraceError as error:
+        result.unread.append(str(error))
+        return
+    named = {"system": row.system, "version": row.version, "store": row.store}
+    scenario = race_scenario(row.k, row.behind_gate)
+    # the older ones have the name of the race that is recorded for its verdict
+    older = scenario.replace("racers-", "race-", 1)
+    named["scenario"] = older if header.scenario == older else scenario
+    if mistaken := _mistaken(named, header):
+        result.mistaken.append(f"{path}: {mistaken}")
+    if count != row.effects[0]:
+        result.differences.append(f"{path}: kept are {row.effects[0]} effects; counted now: {count}")
+
+
+def _header(path: Path) -> Header:
+    with TraceStream(path) as stream:
+        return stream.header
+
+
+def _mistaken(named: dict[str, str], header: Header) -> str:
+    """How a header isn't what the atlas says; empty where it is."""
+    wrong = {name: value for name, value in named.items() if getattr(header, name) != value}
+    if not wrong:
+        return ""
+    said = ", ".join(f"{name} {value}" for name, value in wrong.items())
+    found = ", ".join(f"{name} {getattr(header, name)}" for name in wrong)
+    return f"the atlas has it as {said}; its header says {found}"
 
 
 def _recording_of(found: Finding) -> Recording:
@@ -285,11 +359,15 @@ def judged_again(result: Conformance, results: Path) -> Atlas:
 
     Raises:
         TraceError: there is no atlas.
+        RecordingError: a system in it is not known.
     """
     before = read_atlas(results / ATLAS)
     now = {found[0].key: found[0] for found in result.findings.values()}
     entries = [
-        system_entry(entry.name, entry.store, [now[f.key] for f in entry.recordings], entry.omitted)
+        msgspec.structs.replace(
+            system_entry(entry.name, entry.store, [now[f.key] for f in entry.recordings], entry.omitted),
+            version=entry.version,  # of the recordings: what is pinned now may be another
+        )
         for entry in before.systems
     ]
     return msgspec.structs.replace(before, systems=entries)

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 
 from resume_contract.rows import Row
+from resume_contract.terminal import drawable
 
 __all__ = ["check_table", "print_table", "table_width"]
 
 PIPED_WIDTH = 120
+_ENDLESS = 100_000
 
 
-def print_table(table: RenderableType) -> None:
-    """Print to standard output; nothing is cut off where that is no terminal."""
+def print_table(table: RenderableType, *, whole_lines: bool = False) -> None:
+    """Print to standard output; nothing is cut off where that is no terminal.
+
+    Args:
+        table: the table.
+        whole_lines: where that is no terminal, take the width that it needs to break no line.
+    """
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPED_WIDTH)
-    console.print(table)
+        if whole_lines:
+            endless = console.options.update(width=_ENDLESS)
+            needed = Measurement.get(console, endless, table).maximum
+            console = Console(highlight=False, width=max(PIPED_WIDTH, needed))
+    with console.capture() as drawn:
+        console.print(table)
+    sys.stdout.write(drawable(drawn.get()))
+    sys.stdout.flush()  # what is printed next may go another way
 
 
 def table_width() -> int:

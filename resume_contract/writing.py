@@ -5,11 +5,35 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["require_folder", "write_atomically", "write_json", "write_text"]
+from resume_contract.errors import ResumeContractError
+
+__all__ = ["require_folder", "require_output", "write_atomically", "write_json", "write_text"]
+
+
+def require_output(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuse an output that would replace what the command reads, or what is no file: before the work, not after it.
+
+    Args:
+        path: the output; it need not exist.
+        inputs: what is read; what isn't there is left to its reader.
+
+    Raises:
+        ResumeContractError: it is one of the inputs, or a folder, a device or the like.
+    """
+    if not path.exists():
+        return
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "no regular file"
+        raise ResumeContractError(f"{path}: is {what}: name a file to write to")
+    for each in inputs:
+        if each.exists() and os.path.samefile(path, each):
+            raise ResumeContractError(
+                f"{path}: would be written over and is read as well: name another file to write to"
+            )
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -19,7 +43,9 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 
     Raises:
         OSError: the folder or the file cannot be written.
+        ResumeContractError: `path` is a folder, a device or the like.
     """
+    require_output(path)
     path = path.absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

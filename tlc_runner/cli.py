@@ -20,6 +20,7 @@ from rich.console import Console
 
 from .errors import SpecError, TLCError
 from .graph import state_graph
+from .outputs import require_output
 from .pluscal import translate as translate_algorithm
 from .result import Progress, TLCInterrupted, TLCResult, TraceState
 from .run import run_tlc, tlc_command
@@ -137,6 +138,8 @@ def graph(
 ) -> None:
     """Explore the whole state graph."""
     with _one_line_errors(), _progress(spec.name):
+        if output is not None:
+            require_output(output, [spec, spec.with_suffix(".cfg") if config is None else config])
         result = state_graph(
             spec,
             config,

@@ -22,6 +22,7 @@ from .java import Java, find_java
 from .messages import Message, MessageParser, Unframed
 from .modules import unpack_modules
 from .outcome import Finding, Outcome, classify
+from .outputs import require_output
 from .process import Ended, run_lines
 from .result import Progress, TLCInterrupted, TLCResult
 from .summary import one_line
@@ -151,6 +152,8 @@ def run_tlc(
         tuple(module_path), tuple(extra_jars), tuple(extra_args), tuple(java_args),
     )  # fmt: skip
     plan = _plan(spec, cfg, options, java, jar)
+    if dump is not None:
+        require_output(Path(dump), [plan.spec, plan.config.path, plan.jar.path])
     if timeout is not None and not 0 < timeout < math.inf:
         raise SpecError(f"timeout is {timeout} s: give a positive number of seconds")
     with tempfile.TemporaryDirectory(prefix="tlc-", ignore_cleanup_errors=True) as folder:

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 
 from trace_check.checker import Verdict
 from trace_check.errors import TraceError
-from trace_check.events import AnyEvent, Header, event_kind
+from trace_check.events import AnyEvent, Header, event_about
 from trace_check.reader import TraceStream
 
 __all__ = [
@@ -41,7 +41,6 @@ UNMODELLED: Final = "unmodelled"
 NO_CLAUSE: Final = "none"
 """In place of a clause: faults are needed to explain the trace, and break none in it."""
 
-_ABOUT: Final = ("step", "gate", "unit", "what")
 _MEND: Final = "write it anew with `trace check --write-baseline`"
 
 
@@ -121,7 +120,8 @@ def compare(
 def violations_of(verdict: Verdict, *, allow_torn: bool = False) -> tuple[Violation, ...]:
     """The violations of a verdict, in order; none where it is no violation.
 
-    Reads the verdict's trace again, as far as the last event that a clause names.
+    Reads the verdict's trace again, as far as the last event that a clause names.  Of a large log, the events that the
+    verdict doesn't list count as well.
 
     Raises:
         TraceError: that file is not what it was.
@@ -134,17 +134,11 @@ def violations_of(verdict: Verdict, *, allow_torn: bool = False) -> tuple[Violat
         first = verdict.first_unexplained
         places = [(NO_CLAUSE, first.event if first is not None else 0)]
     header, events = _events(verdict.file, {number for _, number in places}, allow_torn)
+    found = {(clause, event_about(events[number]) if number in events else "-") for clause, number in places}
     return tuple(
         sorted(
-            {
-                Violation(
-                    *_subject(header),
-                    clause=clause,
-                    at=_at(events[number]) if number in events else "-",
-                    explanations=verdict.explanations,
-                )
-                for clause, number in places
-            }
+            Violation(*_subject(header), clause=clause, at=at, explanations=verdict.explanations)
+            for clause, at in found.union(verdict.left_out_at)
         )
     )
 
@@ -209,12 +203,6 @@ def _events(path: str, numbers: set[int], allow_torn: bool) -> tuple[Header, dic
                 if len(found) == len(numbers):
                     break
         return stream.header, found
-
-
-def _at(event: AnyEvent) -> str:
-    about = (getattr(event, name, None) for name in _ABOUT)
-    names = [name for name in about if isinstance(name, str)]
-    return " ".join([event_kind(event), *names])
 
 
 def _lower(text: str) -> str:

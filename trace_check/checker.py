@@ -89,6 +89,7 @@ class Verdict:
         warnings: what the reader left out.
         error: why it is unchecked.
         left_out: of a log of many threads, how many more events there are of a clause, or "unmodelled", than are listed.
+        left_out_at: of these clauses, at which events they break, as `event_about` has it; each once.
     """
 
     file: str
@@ -105,6 +106,7 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     error: str | None = None
     left_out: tuple[tuple[str, int], ...] = ()
+    left_out_at: tuple[tuple[str, str], ...] = ()
 
     @property
     def exit_status(self) -> int:

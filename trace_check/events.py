@@ -52,6 +52,7 @@ __all__ = [
     "StoreRead",
     "Value",
     "encode_line",
+    "event_about",
     "event_kind",
     "value_key",
 ]
@@ -382,6 +383,12 @@ AnyEvent: TypeAlias = (
 def event_kind(event: Event | Header | type[Event] | type[Header]) -> str:
     """The word in the field ``event`` that selects the record's kind."""
     return str(event.__struct_config__.tag)
+
+
+def event_about(event: Event) -> str:
+    """An event's kind, and the step, gate or unit that it is about: what is the same in another recording."""
+    about = (getattr(event, name, None) for name in ("step", "gate", "unit", "what"))
+    return " ".join([event_kind(event), *(name for name in about if isinstance(name, str))])
 
 
 EVENT_TYPES: Final[dict[str, type[Event]]] = {event_kind(kind): kind for kind in get_args(AnyEvent)}

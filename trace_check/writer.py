@@ -138,10 +138,13 @@ def write_crash(path: str | Path, actor: str, thread: str = "t1", **fields: Any)
 
     Args:
         fields: `signal` or `status`, and `branch` where it isn't the root.
+
+    Raises:
+        TraceError: the file is no trace; it is left as it is.
     """
     place = Path(path)
-    drop_torn_tail(place)
     last = max((event.seq for event in read_events(place) if event.actor == actor), default=0)
+    drop_torn_tail(place)
     with TraceWriter(place, actor, thread, first_seq=last + 1) as log:
         log.emit("crashed", **fields)
 

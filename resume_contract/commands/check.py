@@ -28,6 +28,7 @@ from resume_contract.errors import COULD_NOT_CHECK
 from resume_contract.manifest import MANIFEST, load_manifest
 from resume_contract.progress import counts_text, status_line
 from resume_contract.tables import check_table, print_table
+from resume_contract.terminal import drawable
 from resume_contract.writing import require_folder, write_json
 
 __all__ = ["check_command"]
@@ -103,7 +104,7 @@ def _show(report: CheckReport) -> None:
     for reach in report.reach:
         typer.echo(reach.summary())
     if any(row.depth_is_upper_bound for row in report.rows):
-        typer.echo("A depth with ≤ is an upper bound: TLC had several workers.")
+        typer.echo(drawable("A depth with ≤ is an upper bound: TLC had several workers."))
 
 
 def _write(report: CheckReport, folder: Path) -> None:

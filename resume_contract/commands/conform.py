@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,13 +15,20 @@ from resume_contract.progress import status_line
 from resume_contract.tables import print_table
 from resume_contract.writing import require_folder, write_json, write_text
 
+if TYPE_CHECKING:
+    from resume_contract.conforming import Conformance
+
 __all__ = ["conform_command"]
 
 
 def conform_command(
     system: Annotated[
         list[str] | None,
-        typer.Option("--system", "-s", help="Systems; all without it. Several times if wanted."),
+        typer.Option(
+            "--system",
+            "-s",
+            help="Systems, or module:class of recorders of yours; all without it. Several times if wanted.",
+        ),
     ] = None,
     store: Annotated[list[str] | None, typer.Option("--store", help="Stores; all without it.")] = None,
     scenario: Annotated[
@@ -59,10 +66,14 @@ def conform_command(
     )
     from resume_contract.conforming import ATLAS, check_stored, compare, conform, judged_again, keep
     from trace_check.conformance.atlas import read_atlas
-    from trace_check.recording.system import SYSTEMS
+    from trace_check.recording.system import SYSTEMS, load_system
 
+    own = [name for name in system or [] if ":" in name]
     for name in system or []:
-        require(name, "system", list(SYSTEMS))
+        if name in own:
+            load_system(name)
+        else:
+            require(name, "system", [*SYSTEMS, "module:class"])
     if stored and (system or store or scenario or races or races_only or repeat > 1):
         raise ResumeContractError(
             "--stored checks all kept traces: give no option that chooses what to record"
@@ -72,7 +83,10 @@ def conform_command(
             raise ResumeContractError("--write keeps whole systems: leave --scenario out")
         require_folder(write)
     # before an hour is spent: is there anything to compare with?
-    kept = None if write is not None or stored else read_atlas(results / ATLAS)
+    only_own = bool(own) and own == system and not (results / ATLAS).exists()
+    kept = None if write is not None or stored or only_own else read_atlas(results / ATLAS)
+    if write is not None and not stored and (write / ATLAS).exists():
+        read_atlas(write / ATLAS)  # what is not recorded now stays as it is kept there
     with tempfile.TemporaryDirectory(prefix="conform-") as name, status_line("conformance") as report:
         if stored:
             result = check_stored(results, jobs or available_workers(), report)
@@ -90,7 +104,8 @@ def conform_command(
             )
             if kept is not None:
                 compare(result, kept)
-        if write is not None:
+        refusal = _not_to_keep(result, write) if stored and write is not None else None
+        if write is not None and refusal is None:
             if stored:
                 atlas = judged_again(result, results)
                 result.differences.clear()
@@ -104,13 +119,33 @@ def conform_command(
     if as_json:
         typer.echo(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
     else:
-        print_table(findings_table(result))
-    for line in result.differences:
+        print_table(findings_table(result), whole_lines=True)
+        typer.echo(result.closing_line(stored=stored))
+    for line in result.differences + result.mistaken:
         typer.echo(f"difference: {line}", err=True)
     for left in result.not_recorded:
         typer.echo(f"not recorded: {left.label}: {left.reason}", err=True)
     for found in result.unchecked:
         typer.echo(f"unchecked: {found.trace}: {found.error}", err=True)
-    if result.differences:
+    for line in result.unread:
+        typer.echo(f"unchecked: {line}", err=True)
+    if refusal is not None:
+        raise ResumeContractError(refusal)
+    if result.unchecked or result.unread:
+        raise typer.Exit(COULD_NOT_CHECK)
+    if result.differences or result.mistaken:
         raise typer.Exit(DIFFERS)
-    raise typer.Exit(COULD_NOT_CHECK if result.not_recorded or result.unchecked else CHECKED)
+    raise typer.Exit(COULD_NOT_CHECK if result.not_recorded else CHECKED)
+
+
+def _not_to_keep(result: Conformance, write: Path) -> str | None:
+    """Why the verdicts on kept traces are not to replace those of before; None if they may."""
+    left = len(result.unchecked) + len(result.unread) + len(result.mistaken)
+    if not left:
+        return None
+    traces = (
+        "1 kept trace has no verdict or is" if left == 1 else f"{left} kept traces have no verdict or are"
+    )
+    return (
+        f"{write}: not written, as {traces} not what the atlas names: mend them, or record the systems again"
+    )

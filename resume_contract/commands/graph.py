@@ -18,6 +18,7 @@ from resume_contract.examples import shortest_violation
 from resume_contract.graphs import FORMATS, draw_behaviour, draw_graph
 from resume_contract.manifest import MANIFEST, load_manifest
 from resume_contract.progress import counts_text, status_line
+from resume_contract.writing import require_output
 
 __all__ = ["graph_command"]
 
@@ -42,6 +43,7 @@ def graph_command(
     (chosen,) = load_manifest(manifest).select([model])
     path = output or Path(f"{model}.png")
     require(path.suffix.removeprefix("."), f"file {path}: format", FORMATS)
+    require_output(path, [manifest])
     program = PROGRAMS[chosen.program]
     if not fault:
         if chosen.expect.distinct > MOST_STATES:

@@ -87,6 +87,11 @@ def resume_contract_trace(
     )
     yield factory
     factory.close()
-    if request.node.stash.get(_ENDED, "") == "passed" and (left := factory.not_checked()):
+    if request.node.stash.get(_ENDED, "") != "passed":
+        return
+    said = factory.check_the_rest()
+    if left := factory.not_checked():
         names = ", ".join(str(trace.path) for trace in left)
-        pytest.fail(f"recorded and never checked: {names}; call assert_conforms() or check()", pytrace=False)
+        said.append(f"recorded and never checked: {names}; call assert_conforms() or check()")
+    if said:
+        pytest.fail("\n".join(said), pytrace=False)

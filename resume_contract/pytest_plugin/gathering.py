@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +38,7 @@ def require_options(config: pytest.Config) -> None:
         raise pytest.UsageError(
             f"--resume-contract-report {report}: name a file that ends in {' or '.join(_REPORTS)}"
         )
+    _require_outputs(config)
     folders = [path.parent for path in (report, path_option(config, "write_baseline")) if path is not None]
     if (traces := path_option(config, "traces")) is not None:
         folders.append(traces)
@@ -57,16 +59,37 @@ def require_options(config: pytest.Config) -> None:
             raise pytest.UsageError(str(error)) from None
 
 
+def _require_outputs(config: pytest.Config) -> None:
+    report, target = path_option(config, "report"), path_option(config, "write_baseline")
+    baseline = path_option(config, "baseline")
+    if report is None and target is None:
+        return
+    from resume_contract.errors import ResumeContractError
+    from resume_contract.writing import require_output
+
+    if report is not None and target is not None and report.resolve() == target.resolve():
+        raise pytest.UsageError(f"{report}: is named for the report and for the baseline: name two files")
+    try:
+        if report is not None:
+            require_output(report, [] if baseline is None else [baseline])
+        if target is not None:
+            require_output(target)
+    except ResumeContractError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 class Gathering:
     """A plugin of the process that controls a run.
 
     Attributes:
         verdicts: what was said of each trace, in the order in which the tests ended.
+        not_written: why a file that was asked for isn't there; one line each.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.verdicts: list[dict[str, Any]] = []
+        self.not_written: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdicts of a test that is over; with pytest-xdist it ran elsewhere."""
@@ -75,23 +98,47 @@ class Gathering:
                 json.loads(str(value)) for name, value in report.user_properties if name == PROPERTY
             ]
 
-    def pytest_sessionfinish(self) -> None:
-        """Write the files that were asked for."""
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the files that were asked for; a run in which one can't be written doesn't pass."""
         if (report := path_option(self.config, "report")) is not None:
             from resume_contract.pytest_plugin.report import write_report
 
-            write_report(report, self.verdicts)
+            self._attempt(report, lambda: write_report(report, self.verdicts))
         target = path_option(self.config, "write_baseline")
         if target is not None and self.verdicts:  # a run without any trace says nothing of what is known
-            from resume_contract.writing import write_text
-            from trace_check.baseline import baseline_text, read_baseline
+            self._attempt(target, lambda: self._write_baseline(target))
+        if self.not_written and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-            baseline = path_option(self.config, "baseline")
-            known = frozenset() if baseline is None else read_baseline(baseline)
-            write_text(target, baseline_text(known | self._violations()))
+    def _attempt(self, path: Path, write: Callable[[], None]) -> None:
+        from resume_contract.errors import explain
+
+        try:
+            write()
+        except Exception as error:
+            if (line := explain(error)) is None:
+                raise
+            self.not_written.append(line if str(path) in line else f"{path}: {line}")
+
+    def _write_baseline(self, target: Path) -> None:
+        from resume_contract.errors import ResumeContractError
+        from resume_contract.writing import write_text
+        from trace_check.baseline import baseline_text, read_baseline
+
+        left = sum(one["status"] == "unchecked" for one in self.verdicts)
+        if left:  # the list might lack some of what is known now
+            traces = "1 trace" if left == 1 else f"{left} traces"
+            raise ResumeContractError(
+                f"{target}: not written, as {traces} could not be checked: mend them first"
+            )
+        baseline = path_option(self.config, "baseline")
+        known = frozenset() if baseline is None else read_baseline(baseline)
+        write_text(target, baseline_text(known | self._violations()))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Sum up, where there was a trace."""
+        for line in self.not_written:
+            terminalreporter.write_line(f"resume-contract: error: {line}")
         if not self.verdicts:
             return
         counts = {status: sum(one["status"] == status for one in self.verdicts) for status in _ORDER}

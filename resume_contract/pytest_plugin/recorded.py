@@ -45,6 +45,9 @@ class RecordedTrace:
         self._name = name
         self._trace = trace
         self._writers: dict[str, TraceWriter] = {}
+        self._seen: tuple[int, int] | None = None
+        self._found: tuple[Violation, ...] = ()
+        self._must_conform = False
 
     def actor(self, name: str, thread: str = "t1") -> TraceWriter:
         """The pen of an actor that lives in this process; the same one whenever it is asked for.
@@ -76,6 +79,7 @@ class RecordedTrace:
         A trace that can't be checked fails the test.
         """
         __tracebackhide__ = True
+        self._must_conform = False
         return self._check()[0]
 
     def assert_conforms(self, exercises: Iterable[str] = ()) -> None:
@@ -85,10 +89,10 @@ class RecordedTrace:
             exercises: clauses that the trace has to put to a test at all.
         """
         __tracebackhide__ = True
+        self._must_conform = True
         verdict, status = self._check()
         if status == "violates":
-            shown = f"see it: resume-contract trace show {verdict.file}"
-            pytest.fail("\n".join([*verdict_lines(verdict), shown]), pytrace=False)
+            pytest.fail("\n".join(_told(verdict)), pytrace=False)
         missing = [clause for clause in exercises if clause not in verdict.exercised]
         if missing:
             pytest.fail(
@@ -100,6 +104,22 @@ class RecordedTrace:
                 f"{verdict.file}: puts no clause to a test, so it is no evidence", NoEvidence, stacklevel=2
             )
 
+    def check_the_rest(self) -> list[str]:
+        """Check again what was written to after its last verdict; what is wrong with it then, for people."""
+        if self._seen in (None, self._state()):
+            return []
+        before = self._found
+        verdict, status = self._verdict()
+        if verdict.error is not None:
+            said = [f"the trace could not be checked: {verdict.error}"]
+        elif self._must_conform:
+            said = _told(verdict) if status == "violates" else []
+        elif self._found != before:
+            said = [*_told(verdict), "check() did not see all of it: call it once more, after the last event"]
+        else:
+            said = []
+        return [f"{self.path}: events were written after its last verdict", *said] if said else []
+
     def close(self) -> None:
         """Close the writers of this process."""
         for writer in self._writers.values():
@@ -109,15 +129,29 @@ class RecordedTrace:
     def _check(self) -> tuple[Verdict, str]:
         __tracebackhide__ = True
         self.checked = True
+        verdict, status = self._verdict()
+        if verdict.exit_status == 2:
+            pytest.fail(f"the trace could not be checked: {verdict.error}", pytrace=False)
+        return verdict, status
+
+    def _verdict(self) -> tuple[Verdict, str]:
+        """The verdict on what is recorded by now, which the test's report carries from here on."""
+        self._seen = self._state()  # before it is read: what comes meanwhile is seen to be new
         verdict = check_file(self.path, budget=self._factory.budget)
-        found = violations_of(verdict)
+        found = self._found = violations_of(verdict)
         status = verdict.verdict
         if status == "violates" and self._factory.known.issuperset(found):
             status = "known"
         self._factory.report(self._name, self._trace, verdict, status, found)
-        if verdict.exit_status == 2:
-            pytest.fail(f"the trace could not be checked: {verdict.error}", pytrace=False)
         return verdict, status
+
+    def _state(self) -> tuple[int, int] | None:
+        """What is another one once the file was written to."""
+        try:
+            now = self.path.stat()
+        except OSError:
+            return None
+        return now.st_size, now.st_mtime_ns
 
 
 class TraceFactory:
@@ -212,6 +246,10 @@ class TraceFactory:
         mine = [entry for entry in self._properties if entry[0] != PROPERTY or not _is_of(entry[1], name)]
         self._properties[:] = [*mine, (PROPERTY, json.dumps(said, ensure_ascii=False))]
 
+    def check_the_rest(self) -> list[str]:
+        """Of all traces that have a verdict, what is wrong with the events after it."""
+        return [line for trace in self._traces.values() if trace.checked for line in trace.check_the_rest()]
+
     def not_checked(self) -> list[RecordedTrace]:
         """The traces on which there is no verdict."""
         return [trace for trace in self._traces.values() if not trace.checked]
@@ -220,6 +258,10 @@ class TraceFactory:
         """Close what is open."""
         for trace in self._traces.values():
             trace.close()
+
+
+def _told(verdict: Verdict) -> list[str]:
+    return [*verdict_lines(verdict), f"see it: resume-contract trace show {verdict.file}"]
 
 
 def _is_of(value: object, name: str) -> bool:

@@ -41,7 +41,11 @@ def _junit(verdicts: Sequence[dict[str, Any]]) -> str:
     )
     for one in verdicts:
         case = ElementTree.SubElement(
-            suite, "testcase", classname=one["test"], name=one["name"] or one["status"], file=one["file"]
+            suite,
+            "testcase",
+            classname=printable(one["test"]),
+            name=printable(one["name"] or one["status"]),
+            file=printable(one["file"]),
         )
         if one["status"] in ("violates", "unchecked"):
             kind = "failure" if one["status"] == "violates" else "error"

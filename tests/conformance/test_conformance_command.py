@@ -7,13 +7,18 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.table import Table
 
 from resume_contract.cli import run
-from resume_contract.conforming import check_stored, compare, conform, keep
+from resume_contract.conforming import Conformance, check_stored, compare, conform, keep
+from resume_contract.manifest import ROOT
+from resume_contract.tables import print_table
 from resume_contract.writing import write_json
 from trace_check.conformance.atlas import read_atlas
+from trace_check.conformance.plan import Omitted
 from trace_check.conformance.races import Cell, run_race
 from trace_check.errors import TraceError
 from trace_check.recording.system import SYSTEMS
@@ -64,6 +69,26 @@ def test_checked_again_it_is_the_same(kept: Path, capsys: pytest.CaptureFixture[
     status, out, err = command(["conform", "--stored", "--results", str(kept)], capsys)
     assert (status, err) == (0, "")
     assert out.count("conforms") == 2
+    assert out.splitlines()[-1] == "2 checked again, 2 compared, 0 differences, 0 not recorded"
+
+
+def test_a_piped_table_breaks_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"a_fault_with_a_long_name_{n}" for n in range(12)]
+    table = Table(box=None)
+    table.add_column("verdict", overflow="fold")
+    table.add_row(f"violates; through {' and '.join(names)}")
+    print_table(table, whole_lines=True)
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == 2
+    assert " and ".join(names) in out
+
+
+def test_how_many_there_are_of_what() -> None:
+    made = Conformance(compared=3, differences=["a"], mistaken=["b"], unread=["c"])
+    made.not_recorded.append(Omitted("s", "db", "", "", "gone", "not recorded"))
+    assert made.closing_line(stored=False) == (
+        "0 recorded, 3 compared, 2 differences, 1 unchecked, 1 not recorded"
+    )
 
 
 def test_a_trace_that_was_tampered_with_is_found(kept: Path, tmp_path: Path) -> None:
@@ -85,9 +110,68 @@ def test_a_trace_that_is_gone_is_found(
 ) -> None:
     write_json(tmp_path / "conformance.json", read_atlas(kept / "conformance.json").to_json())
     status, _, err = command(["conform", "--stored", "--results", str(tmp_path)], capsys)
-    assert status == 1
-    assert err.count("difference: ") == err.count("unchecked: ") == 2
+    assert status == 2
+    assert (err.count("difference: "), err.count("unchecked: ")) == (0, 2)
     assert "there is no such file" in err
+
+
+def test_nothing_is_kept_where_a_kept_trace_has_no_verdict(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    before = path.read_bytes()
+    gone = read_atlas(path).systems[0].recordings[0].trace
+    (tmp_path / "results" / "traces" / gone).unlink()
+    folder = str(tmp_path / "results")
+    status, _, err = command(["conform", "--stored", "--results", folder, "--write", folder], capsys)
+    assert status == 2
+    assert err.splitlines()[-1].startswith(f"error: {folder}: not written, as 1 kept trace has no verdict")
+    assert path.read_bytes() == before
+    assert not (tmp_path / "results" / "conformance.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("system", "other"), ("version", "7"), ("store", "json"), ("scenario", "else"), ("sink", "plain")],
+)
+def test_a_trace_of_something_else_is_a_difference(
+    name: str, value: str, kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    before = path.read_bytes()
+    trace = tmp_path / "results" / "traces" / read_atlas(path).systems[0].recordings[0].trace
+    first, _, rest = gzip.decompress(trace.read_bytes()).partition(b"\n")
+    header = json.loads(first) | {name: value}
+    trace.write_bytes(gzip.compress(json.dumps(header).encode() + b"\n" + rest))
+    folder = str(tmp_path / "results")
+    status, _, err = command(["conform", "--stored", "--results", folder], capsys)
+    assert status == 1
+    assert f"difference: {trace}: the atlas has it as {name} " in err
+    assert f"; its header says {name} {value}\n" in err
+    status, _, err = command(["conform", "--stored", "--results", folder, "--write", folder], capsys)
+    assert status == 2
+    assert path.read_bytes() == before
+
+
+def test_the_trace_of_a_race_is_held_against_the_table(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    atlas = read_atlas(path).to_json()
+    row = {"system": "reference", "version": "1", "store": "sqlite", "k": 2, "behind_gate": 0.0}
+    row |= {"effects": [1], "per_racer": 0.5, "trace": atlas["systems"][0]["recordings"][0]["trace"]}
+    write_json(path, atlas | {"races": [row]})
+    status, _, err = command(["conform", "--stored", "--results", str(tmp_path / "results")], capsys)
+    assert status == 1
+    assert "the atlas has it as scenario racers-2x0s; its header says scenario park-and-resume" in err
+    write_json(path, atlas | {"races": [row | {"trace": "gone.jsonl.gz"}]})
+    status, _, err = command(["conform", "--stored", "--results", str(tmp_path / "results")], capsys)
+    assert status == 2
+    assert "gone.jsonl.gz: cannot be read" in err or "gone.jsonl.gz: there is no such file" in err
+    assert err.count("\n") == 1
 
 
 def test_recorded_anew_it_is_the_same_or_the_difference_is_said(kept: Path, tmp_path: Path) -> None:
@@ -146,6 +230,66 @@ def test_bad_input_is_one_line(
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("trace", ["/etc/hostname", "../conformance.json", "a/../../b", "", ".", "a\0b"])
+def test_an_atlas_names_traces_of_its_own_folder_only(trace: str, kept: Path, tmp_path: Path) -> None:
+    atlas = read_atlas(kept / "conformance.json").to_json()
+    atlas["systems"][0]["recordings"][0]["trace"] = trace
+    write_json(tmp_path / "conformance.json", atlas)
+    with pytest.raises(TraceError, match=r"the trace is not below the folder of traces - at `.*0].trace`"):
+        read_atlas(tmp_path / "conformance.json")
+
+
+def damaged(atlas: dict[str, Any], what: str) -> object:
+    (entry,) = atlas["systems"]
+    row = {"system": "reference", "version": "1", "store": "sqlite", "k": 2, "behind_gate": 0.0}
+    row |= {"effects": [], "per_racer": 0.5, "trace": "t.jsonl.gz"}
+    if what == "race":
+        atlas["races"] = [row]
+    elif what == "profile":
+        del entry["profile"]["PC"]
+    elif what == "effects":
+        entry["effects"] = {"plain": {}}
+    elif what == "twice":
+        entry["recordings"].append(entry["recordings"][0])
+    elif what == "other":
+        entry["recordings"][0]["store"] = "json"
+    elif what == "type":
+        entry["recordings"] = {"a": 1}
+    return atlas
+
+
+@pytest.mark.parametrize("what", ["race", "profile", "effects", "twice", "other", "type"])
+def test_a_damaged_atlas_is_one_line(
+    what: str, kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    path = tmp_path / "results" / "conformance.json"
+    write_json(path, damaged(read_atlas(path).to_json(), what))
+    status, out, err = command(["conform", "--stored", "--results", str(tmp_path / "results")], capsys)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {path}: is no atlas (")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"[" * 100_000, b'{"systems": "' + b"\xff", b'{"x":' * 90_000])
+def test_what_is_no_json_is_no_atlas(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "conformance.json").write_bytes(data)
+    status, out, err = command(["conform", "--stored", "--results", str(tmp_path)], capsys)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {tmp_path / 'conformance.json'}: is no atlas (")
+    assert err.count("\n") == 1
+
+
+def test_an_atlas_that_is_to_be_written_is_read_before_anything_is_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "conformance.json").write_text("{}")
+    status, out, err = command(["conform", "--system", "reference", "--write", str(tmp_path)], capsys)
+    assert (status, out) == (2, "")
+    assert "is no atlas" in err
+    assert (tmp_path / "conformance.json").read_text() == "{}"
+
+
 def test_a_malformed_atlas_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "conformance.json").write_text(json.dumps({"systems": [1]}))
     with pytest.raises(TraceError, match=r"is no atlas \(Expected `object`, got `int` - at `\$.systems"):
@@ -167,3 +311,20 @@ def test_a_system_without_an_environment_is_said_to_be_missing(
     (left,) = made.not_recorded
     assert (left.system, left.because) == ("nowhere", "not recorded")
     assert "has no extra 'no-such-extra'" in left.reason
+
+
+def test_a_recorder_of_ones_own_is_conformed_without_anything_kept_of_it(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = str(ROOT / "docs" / "examples" / "own-recorder")
+    monkeypatch.syspath_prepend(example)
+    monkeypatch.setenv("PYTHONPATH", example)
+    name = "journal_recorder:JournalSystem"
+    own = ["conform", "--system", name, "--scenario", "park-and-resume", "--repeat", "2"]
+    for results in (tmp_path / "nothing", kept):
+        status, out, err = command([*own, "--results", str(results)], capsys)
+        assert (status, err) == (0, "")
+        assert "2 times conforms" in out
+    status, _, err = command(["conform", "--system", "no_such_module:X"], capsys)
+    assert status == 2
+    assert "put its folder on PYTHONPATH" in err

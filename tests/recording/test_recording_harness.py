@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import psutil
 import pytest
 from fake_system import NAME, scenario
 
+from resume_contract.cli import run
 from trace_check.errors import RecordingError
 from trace_check.events import (
     Answer,
@@ -205,8 +208,80 @@ def test_unknown_names(tmp_path: Path) -> None:
     )
     assert refusal(tmp_path, "no_such_module:X", scenario(START)) == (
         "the system 'no_such_module:X' cannot be loaded (No module named 'no_such_module'); "
-        "give it as module:class"
+        "put its folder on PYTHONPATH, and give it as module:class"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def (", "cannot be loaded (module 'own_system' raises SyntaxError: "),
+        (
+            "raise ValueError('no\\nway')",
+            "cannot be loaded (module 'own_system' raises ValueError: no\\nway); mend",
+        ),
+        (
+            "import sys; sys.exit(0)",
+            "cannot be loaded (module 'own_system' raises SystemExit: 0); mend that module",
+        ),
+        (
+            "import no_such_thing",
+            "cannot be loaded (No module named 'no_such_thing'); install what it imports",
+        ),
+        ("", "cannot be loaded (module 'own_system' has no 'Own'); give it as module:class"),
+        ("class Own: pass", "own_system:Own is no system; name a subclass"),
+        ("class Own(System):\n    name = 'own'", "own_system:Own is no whole system; give it name"),
+        (
+            "class Own(System):\n    name, stores = 'own', 'json'",
+            "own_system:Own is no whole system; give it",
+        ),
+        (
+            "class Own(System):\n    name, stores = 'own', ['json']",
+            "own_system:Own cannot be made (TypeError: ",
+        ),
+    ],
+)
+def test_modules_that_have_no_system(
+    text: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "own_system.py").write_text(f"from trace_check.recording.system import System\n{text}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "own_system", raising=False)
+    for command in (["trace", "record", "own_system:Own", "all"], ["conform", "--system", "own_system:Own"]):
+        assert run([*command, *(["-o", str(tmp_path / "out")] if "record" in command else [])]) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert message in err
+        assert err.count("\n") == 1
+    monkeypatch.delitem(sys.modules, "own_system", raising=False)
+
+
+@pytest.mark.parametrize(
+    "name", [":", ":X", "fake_system:", ".:X", "..a:X", "a..b:X", "a:b:c", "\0:X", "fake_system:\n"]
+)
+def test_names_that_are_malformed(name: str, tmp_path: Path) -> None:
+    assert "as module:class" in refusal(tmp_path, name, scenario(START))
+
+
+def test_a_scenario_that_fails_does_not_keep_others_from_being_recorded(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = scenario(START, name="good")
+    bad = scenario(START, answers("fail"), name="bad")
+    known = {"bad": bad, "good": good, "worse": msgspec.structs.replace(bad, name="worse")}
+    monkeypatch.setattr("fake_system.FakeSystem.scenarios", lambda _: known)
+    assert run(["trace", "record", NAME, "all", "-o", str(tmp_path)]) == 2
+    out, err = capfd.readouterr()
+    assert out == f"{tmp_path / 'fake-0' / 'good.jsonl'}\n"
+    assert [line.partition(": ")[2].partition(": ")[0] for line in err.splitlines()] == ["bad", "worse"]
+    assert err.count("the fake lost its pen") == 2
+    monkeypatch.setattr("fake_system.FakeSystem.scenarios", lambda _: {})
+    assert run(["trace", "record", NAME, "all", "-o", str(tmp_path)]) == 2
+    assert "no scenario is applicable to it" in capfd.readouterr().err
 
 
 def test_a_gate_that_never_parked_cannot_be_answered_there(tmp_path: Path) -> None:

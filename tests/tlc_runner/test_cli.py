@@ -160,3 +160,24 @@ def test_signals_take_tlc_along(specs: Path, config: Callable[[str], Path], numb
         "error: Large.tla: interrupted: TLC was stopped by Ctrl-C\n" if number is signal.SIGINT else ""
     )
     assert not java.is_running()
+
+
+@pytest.mark.parametrize("suffix", [".tla", ".cfg"])
+def test_an_output_replaces_nothing_that_is_read(specs: Path, tmp_path: Path, suffix: str) -> None:
+    spec, cfg = tmp_path / "Counter.tla", tmp_path / "Counter.cfg"
+    spec.write_bytes((specs / "Counter.tla").read_bytes())
+    cfg.write_text(COUNTER)
+    target = spec.with_suffix(suffix)
+    before = target.read_bytes()
+    for arguments in (["run", spec, "--dump", target], ["graph", spec, "-o", target]):
+        result = call(*arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == (
+            f"error: {target}: would be written over and is read as well: name another file to write to\n"
+        )
+        assert target.read_bytes() == before
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for arguments in (["run", spec, "--dump", pipe], ["graph", spec, "-o", pipe]):
+        assert call(*arguments).stderr == f"error: {pipe}: is no regular file: name a file to write to\n"
+    assert pipe.is_fifo()

@@ -21,7 +21,9 @@ from trace_check.baseline import (
     violations_of,
 )
 from trace_check.checker import check_file
-from trace_check.streaming.generate import MODELS
+from trace_check.reader import read_trace
+from trace_check.streaming.checking import LISTED, check_stream
+from trace_check.streaming.generate import MODELS, write_log
 
 KILL = MODELS / "kill-after-effect.jsonl"
 OLD = MODELS / "second-answer-at-old-checkpoint.jsonl"
@@ -198,3 +200,37 @@ def test_comparing() -> None:
     a, b, c, d = violation("1", "EO"), violation("1", "PC"), violation("2", "EO"), violation("1", "CV")
     compared = compare([a, b, c], [a, d], [a.trace])
     assert (compared.known, compared.new, compared.gone, compared.not_checked) == ({a}, {d}, {b}, {c})
+
+
+def second_effect_twice(to: Path) -> Path:
+    """The recording of a kill in which the other effect happens again instead: by a process that dies after it."""
+    lines = KILL.read_text().splitlines(keepends=True)
+    (at,) = [n for n, line in enumerate(lines) if '"effect_fired","step":"e2"' in line]
+    more = [*lines[at - 3 : at + 1], lines[4]]  # it loads, passes the gate and fires; and a crash
+    more = [re.sub(r'"actor":"p\d"', '"actor":"p9"', line).replace("p3.2", "p9.1") for line in more]
+    more = [re.sub(r'"seq":\d+', f'"seq":{n}', line) for n, line in enumerate(more, 1)]
+    whole = [lines[0], *lines[5 : at - 3], *more, *lines[at - 3 :]]
+    to.write_text("".join(re.sub(r'"t":\d+', f'"t":{n}', line) for n, line in enumerate(whole)))
+    return to
+
+
+def test_a_new_violation_among_those_that_a_large_log_does_not_list_is_new(
+    check: Check, tmp_path: Path
+) -> None:
+    log, known = tmp_path / "log.jsonl", tmp_path / "known.json"
+    models = [read_trace(KILL)] * 150 + [read_trace(second_effect_twice(tmp_path / "other.jsonl"))]
+    write_log(log, models, 151, at_once=1)
+    verdict = check_stream(log)
+    assert verdict.left_out
+    assert all(
+        broken.event < LISTED * len(models[0].events) for broken in verdict.clauses if broken.clause == "EO"
+    )
+    found = violations_of(verdict)
+    assert found == violations_of(check_file(log))
+    assert [(one.clause, one.at) for one in found] == [("EO", "effect_fired e1"), ("EO", "effect_fired e2")]
+    known.write_text(baseline_text(found[:1]))
+    ended = check(log, "--baseline", known)
+    assert ended.status == 1
+    assert f"  new, not in {known}: EO at effect_fired e2" in ended.out
+    known.write_text(baseline_text(found))
+    assert check(log, "--baseline", known).status == 0

@@ -343,3 +343,118 @@ def test_the_example_of_the_docs_once_it_is_mended(pytester: pytest.Pytester) ->
     result = bare(pytester)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*resume-contract: 2 traces: 2 conforms*"])
+
+
+def test_an_output_is_a_file_of_its_own(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(GOOD)
+    pytester.mkdir("folder.xml")
+    baseline = pytester.path / "known.json"
+    baseline.write_text('{"version": 1, "violations": []}')
+    for options, said in (
+        (["report=folder.xml"], "folder.xml: is a folder: name a file to write to"),
+        (["write-baseline=folder.xml"], "folder.xml: is a folder: name a file to write to"),
+        (["report=known.json", "baseline=known.json"], "known.json: would be written over"),
+        (["report=new.json", "write-baseline=new.json"], "new.json: is named for the report and for the"),
+    ):
+        result = inside(pytester, *(f"--resume-contract-{option}" for option in options))
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"ERROR: *{said}*"])
+        assert "Traceback" not in result.stderr.str() + result.stdout.str()
+    assert baseline.read_text() == '{"version": 1, "violations": []}'
+
+
+def test_what_comes_after_the_verdict_is_checked_as_well(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_fine(start):
+    trace = start()
+    log = good(trace)
+    trace.assert_conforms()
+    commit(log)
+
+def test_late(start):
+    trace = start()
+    good(trace, "p1")
+    trace.crashed("p1", signal="SIGKILL")
+    trace.assert_conforms()
+    good(trace, "p2")
+
+def test_looked_at_too_early(start):
+    trace = start()
+    good(trace, "p1")
+    trace.crashed("p1", signal="SIGKILL")
+    trace.check()
+    good(trace, "p2")
+
+def test_nothing_of_it_is_new(start):
+    trace = start()
+    bad(trace)
+    trace.check()
+    trace.crashed("p2", signal="SIGKILL")
+
+def test_spoiled(start):
+    trace = start()
+    good(trace)
+    trace.assert_conforms()
+    with trace.path.open("a") as file:
+        file.write("no event\\\\n")
+"""
+    )
+    result = inside(pytester, "--resume-contract-report", "report.json")
+    result.assert_outcomes(passed=5, errors=3)
+    said = traces(pytester.path / "report.json")
+    assert {name: one["status"] for name, one in said.items()} == {
+        "test_fine#": "conforms",
+        "test_late#": "violates",
+        "test_looked_at_too_early#": "violates",
+        "test_nothing_of_it_is_new#": "violates",
+        "test_spoiled#": "unchecked",
+    }
+    text = result.stdout.str()
+    assert text.count("events were written after its last verdict") == 3
+    assert text.count("  EO is certainly broken, at event 7") == 2
+    assert text.count("check() did not see all of it: call it once more, after the last event") == 1
+
+
+def test_a_baseline_stays_where_a_trace_could_not_be_checked(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_expected(start):
+    with pytest.raises(BaseException):
+        start().check()
+"""
+    )
+    baseline = pytester.path / "known.json"
+    baseline.write_text("as it was")
+    result = inside(pytester, "--resume-contract-write-baseline", "known.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [f"resume-contract: error: {baseline}: not written, as 1 trace could not be checked: mend them first"]
+    )
+    assert baseline.read_text() == "as it was"
+
+
+def test_a_report_that_cannot_be_written_fails_the_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(GOOD + "    import os\n    os.mkdir('report.xml')\n")
+    result = inside(pytester, "--resume-contract-report", "report.xml")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["resume-contract: error: *report.xml: is a folder: name a file to write to"])
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+def test_junit_is_xml_whatever_the_names_are(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+@pytest.mark.parametrize("x", ["a"])
+def test_odd(start, x):
+    trace = start(name="a\\\\x00\\\\x1b[31m\\\\x0c<&\\\\ufffe")
+    commit(good(trace))
+    trace.assert_conforms()
+"""
+    )
+    inside(pytester, "--resume-contract-report", "report.xml").assert_outcomes(passed=1)
+    (case,) = ElementTree.parse(pytester.path / "report.xml").iter("testcase")
+    assert case.get("name") == "a\\x00\\x1b[31m\\x0c<&\\ufffe"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -269,3 +272,38 @@ def test_what_cannot_be_checked_is_shown_all_the_same(show: Command, tmp_path: P
     assert ended.out.splitlines()[-2] == f"{path}: unchecked"
     assert ended.out.splitlines()[-1].strip() in f"{verdict.error}"
     assert len(ended.out.splitlines()) == 2 + 600 + 3
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+)
+def test_a_terminal_that_lacks_the_signs(variables: dict[str, str], tmp_path: Path) -> None:
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text(KILL.read_text().replace("e1:d56a260d", "grün ≤ 🙂"))
+    command = [sys.executable, "-m", "resume_contract", "trace", "show", str(odd)]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LC_")} | variables
+    done = subprocess.run(command, capture_output=True, env=env, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode("latin-1")
+    assert "* x EO" in text
+    assert "x a clause breaks; * the first event that the reference cannot explain" in text
+    assert "> loaded" in text
+    assert "\\ud83d\\ude42" in text
+    done = subprocess.run([*command, "--json"], capture_output=True, env=env, check=True)
+    # the library that prints it writes UTF-8 in place of ASCII
+    told = json.loads(done.stdout.decode("latin-1" if "latin-1" in variables.values() else "utf-8"))
+    assert told["events"][2]["text"] == "effect_fired e1 outcome=grün ≤ 🙂"
+    assert told["events"][0]["text"] == "▷ loaded"
+
+
+def test_a_budget_that_is_too_small(show: Command) -> None:
+    ended = show(KILL, "--budget", "1")
+    assert (ended.status, ended.err) == (0, "")
+    assert f"{KILL}: unchecked" in ended.out
+    assert "the search budget of 1 is used up: raise it" in " ".join(ended.out.split())
+    assert show(KILL, "--budget", "0").status == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from trace_check.errors import RecordingError
+from trace_check.errors import RecordingError, TraceError
 from trace_check.events import ProgramStep, ProgramUnit
 from trace_check.program_text import read_program
 from trace_check.reader import read_trace
@@ -257,3 +257,34 @@ def test_a_program_that_a_reader_would_refuse(
         start_trace(tmp_path / "t.jsonl", program=program, observes="all")
     assert str(caught.value).startswith(message)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kept\nand kept", ":1: is no line of a trace: JSON is malformed"),
+        ("kept", ": is no trace: it has no header; name a trace"),
+        ("", ": is no trace: it has no header; name a trace"),
+        (
+            '{"event":"crashed","seq":1,"thread":"t","branch":"main","actor":"p","t":1}\n{',
+            ":1: a trace has one",
+        ),
+        ("[" * 90_000 + "\nx", ":1: is no line of a trace: "),
+    ],
+)
+def test_a_crash_is_written_to_a_trace_only(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "precious.txt"
+    path.write_text(text)
+    with pytest.raises(TraceError) as caught:
+        write_crash(path, "p1", signal="SIGKILL")
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert path.read_text() == text
+
+
+def test_a_crash_after_a_blank_line(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    start_trace(path, program="effect e", observes="all")
+    with path.open("a") as file:
+        file.write('\n{"event":"eff')
+    write_crash(path, "p1", signal="SIGKILL")
+    assert [type(event).__name__ for event in read_trace(path).events] == ["Crashed"]

@@ -69,8 +69,8 @@ def second_opinion(
     All of this is compared: the verdict; the smallest sets of faults, none of which TLC may miss, and besides which it
     may find none that is as small or smaller; and of each thread the clauses that break and whether they do in every
     one of these explanations.  Where the mirror has not proved its explanations the smallest, TLC may find smaller ones;
-    what breaks for certain must break in these, too.  Where an event is explained by no set of faults, all that is compared is that TLC finds
-    no set for that thread either.
+    what breaks for certain must break in these, too.  Where an event is explained by no set of faults, all that is
+    compared is that TLC finds no set for that thread either.
 
     Raises:
         TraceError: the trace cannot be checked.
@@ -131,7 +131,7 @@ def _explained(verdict: Verdict, opinion: Opinion) -> list[str]:
 
 
 def _perhaps_smaller(verdict: Verdict, opinion: Opinion) -> list[str]:
-    """What differs from a verdict whose explanations may not be the smallest: TLC may find smaller ones, but no larger."""
+    """What differs from a verdict that may not be the smallest: TLC may find smaller explanations, but none larger."""
     found = []
     mine, theirs = (set(map(frozenset, one)) for one in (verdict.explanations, opinion.explanations))
     if not verdict.unmodelled and theirs:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import msgspec
@@ -14,9 +14,11 @@ from trace_check.conformance.profiles import Proof, Standing, profile_of
 from trace_check.conformance.races import RaceRow
 from trace_check.errors import TraceError
 from trace_check.recording.system import load_system
+from trace_check.search import ALL_CLAUSES
 
 __all__ = ["Atlas", "Claim", "SystemEntry", "read_atlas", "saturation_claim", "system_entry"]
 
+_MEND: Final = "record it again: resume-contract conform --write results"
 _PAPERS_SHARE: Final = 36 / 40
 _FORKING: Final = ("fork-declared", "fork-undeclared", "second-answer-at-old-checkpoint")
 
@@ -133,11 +135,43 @@ def read_atlas(path: Path) -> Atlas:
         TraceError: it is missing or malformed.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Atlas)
+        atlas = msgspec.json.decode(path.read_bytes(), type=Atlas)
     except OSError as error:
         what = f"cannot be read: {error.strerror or error}"
         raise TraceError(path, None, what, "record it: resume-contract conform --write results") from None
-    except msgspec.DecodeError as error:
-        raise TraceError(
-            path, None, f"is no atlas ({error})", "record it again: resume-contract conform --write results"
-        ) from None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise TraceError(path, None, f"is no atlas ({error})", _MEND) from None
+    for what in _wrong(atlas):
+        raise TraceError(path, None, f"is no atlas ({what})", _MEND)
+    return atlas
+
+
+def _wrong(atlas: Atlas) -> Iterator[str]:
+    """What the types don't say of an atlas, and isn't so."""
+    seen: set[tuple[str, ...]] = set()
+    for number, entry in enumerate(atlas.systems):
+        place = f"$.systems[{number}]"
+        if set(entry.profile) != set(ALL_CLAUSES):
+            yield f"the profile does not have every clause - at `{place}.profile`"
+        if any({"recorded", "window"} - set(causes) for causes in entry.effects.values()):
+            yield f"a sink lacks a cause - at `{place}.effects`"
+        for at, found in enumerate(entry.recordings):
+            where = f"{place}.recordings[{at}]"
+            if (found.system, found.version, found.store) != (entry.name, entry.version, entry.store):
+                yield f"the recording is of another system - at `{where}`"
+            if (key := (found.system, found.store, found.scenario, found.sink)) in seen:
+                yield f"the recording is there twice - at `{where}`"
+            seen.add(key)
+            if not _is_inside(found.trace):
+                yield f"the trace is not below the folder of traces - at `{where}.trace`"
+    for number, row in enumerate(atlas.races):
+        if not row.effects:
+            yield f"the race has no repetition - at `$.races[{number}].effects`"
+        if not _is_inside(row.trace):
+            yield f"the trace is not below the folder of traces - at `$.races[{number}].trace`"
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a trace's name stays below the folder of traces, as the atlas may come from anywhere."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name

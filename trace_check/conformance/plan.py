@@ -47,7 +47,7 @@ class Omitted(msgspec.Struct, frozen=True):
     scenario: str
     sink: str
     reason: str
-    because: Literal["not applicable", "not recorded"] = "not applicable"
+    because: Literal["not applicable", "not planned", "not recorded"] = "not applicable"
 
     @property
     def label(self) -> str:
@@ -93,6 +93,9 @@ def _plan_one(name: str, system: System, wanted: Sequence[str]) -> tuple[list[Re
     for scenario, reason in system.not_applicable().items():
         if not wanted or scenario in wanted:
             omitted.append(Omitted(name, system.store, scenario, "", reason))
+    for scenario, reason in system.not_planned().items():
+        if not wanted or scenario in wanted:
+            omitted.append(Omitted(name, system.store, scenario, "", reason, "not planned"))
     for scenario, what in system.scenarios().items():
         if wanted and scenario not in wanted:
             continue

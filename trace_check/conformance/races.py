@@ -15,7 +15,17 @@ from trace_check.recording.catalogue import race
 from trace_check.recording.harness import record
 from trace_check.recording.system import SYSTEMS, load_system
 
-__all__ = ["GATE_SECONDS", "RACERS", "REPETITIONS", "Cell", "RaceRow", "cells", "fired_in", "run_race"]
+__all__ = [
+    "GATE_SECONDS",
+    "RACERS",
+    "REPETITIONS",
+    "Cell",
+    "RaceRow",
+    "cells",
+    "fired_in",
+    "race_scenario",
+    "run_race",
+]
 
 RACERS: Final = (2, 4, 8, 16)
 GATE_SECONDS: Final = (0.0, 0.5)
@@ -82,6 +92,11 @@ def fired_in(path: Path) -> int:
     return applied(read_trace(path).events, _EFFECT)
 
 
+def race_scenario(racers: int, behind_gate: float) -> str:
+    """The scenario of a cell's traces: another name than that of the race that is recorded for its verdict."""
+    return f"racers-{racers}x{behind_gate:g}s"
+
+
 def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
     """Record one repetition; how many gated effects were fired, and the trace.
 
@@ -93,8 +108,7 @@ def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
         cell.system,
         msgspec.structs.replace(
             race(cell.racers, cell.behind_gate),
-            # not the name of the scenario that is recorded for its verdict
-            name=f"racers-{cell.racers}x{cell.behind_gate:g}s",
+            name=race_scenario(cell.racers, cell.behind_gate),
         ),
         folder,
         store=cell.store,

@@ -102,6 +102,11 @@ def _named(system: System, name: str) -> Scenario:
         raise RecordingError(
             f"{name} is not applicable to {system.name}: {reasons[name]}", "leave it out for this system"
         )
+    if name in (others := system.not_planned()):
+        raise RecordingError(
+            f"{name} is not planned for {system.name} with store {system.store}: {others[name]}",
+            "leave it out for this store",
+        )
     raise RecordingError(f"unknown scenario {name!r}", f"known are {', '.join(sorted(known))}")
 
 

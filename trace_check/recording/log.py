@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trace_check.errors import RecordingError
+from trace_check.errors import RecordingError, TraceError
 from trace_check.events import EVENT_TYPES, ROOT_BRANCH, AnyEvent, Event, Header
 from trace_check.recording.lines import event_line, header_line, made
 
@@ -156,9 +156,30 @@ def create_log(path: Path, header: Header) -> None:
 
 
 def read_events(path: Path) -> list[Event]:
-    """The whole lines of a log that is still being written, its header left out."""
+    """The whole lines of a log that is still being written, its header left out.
+
+    Raises:
+        TraceError: it is no trace.
+    """
     lines = path.read_bytes().split(b"\n")[:-1]
-    return [record for line in lines if isinstance(record := _DECODER.decode(line), Event)]
+    found: list[Event] = []
+    header: Header | None = None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = _DECODER.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise TraceError(path, number, f"is no line of a trace: {error}", "name a trace") from None
+        if isinstance(record, Header) != (header is None):
+            raise TraceError(path, number, "a trace has one header, its first line", "name a trace")
+        if isinstance(record, Header):
+            header = record
+        else:
+            found.append(record)
+    if header is None:
+        raise TraceError(path, None, "is no trace: it has no header", "name a trace")
+    return found
 
 
 def drop_torn_tail(path: Path) -> bool:

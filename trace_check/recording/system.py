@@ -7,6 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import ClassVar, Final
 
 import msgspec
@@ -187,9 +188,13 @@ class System(ABC):
         """Scenarios that this system (with this store) can't express -> why, in one line."""
         return {}
 
+    def not_planned(self) -> Mapping[str, str]:
+        """Scenarios that this system could express and that aren't recorded with this store -> why, in one line."""
+        return {}
+
     def scenarios(self) -> Mapping[str, Scenario]:
-        """The scenarios that it is recorded on, by name: those that are applicable, unless it says otherwise."""
-        without = self.not_applicable()
+        """The scenarios that it is recorded on, by name: the applicable and planned ones, unless it says otherwise."""
+        without = {**self.not_applicable(), **self.not_planned()}
         if unknown := set(without) - set(SCENARIOS):
             raise RecordingError(
                 f"{self.name} excludes unknown scenarios: {', '.join(sorted(unknown))}", "mend the recorder"
@@ -229,20 +234,72 @@ def load_system(name: str, store: str | None = None) -> System:
         store: which of its stores; None for the first.
 
     Raises:
-        RecordingError: there is none, or it has no such store.
+        RecordingError: there is none, its module can't be imported, it is no whole system, or it has no such store.
     """
     place = name if ":" in name else SYSTEMS.get(name)
     if place is None:
         raise RecordingError(f"unknown system {name!r}", f"known are {', '.join(sorted(SYSTEMS))}")
     module, _, attribute = place.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    if not all(part and part.isprintable() for part in [*module.split("."), attribute]):
+        raise RecordingError(f"{name!r} names no system", "give it as module:class")
+    found = getattr(_imported(name, module), attribute, None)
+    if found is None:
         raise RecordingError(
-            f"the system {name!r} cannot be loaded ({error})", "give it as module:class"
-        ) from None
+            f"the system {name!r} cannot be loaded (module {module!r} has no {attribute!r})",
+            "give it as module:class",
+        )
     if not (isinstance(found, type) and issubclass(found, System)):
         raise RecordingError(
             f"{place} is no system", "name a subclass of trace_check.recording.system.System"
         )
-    return found(store)
+    whole = RecordingError(
+        f"{place} is no whole system", "give it name (a text), stores and observes (lists)"
+    )
+    if not _is_text(getattr(found, "name", None)) or not _are_texts(getattr(found, "stores", None)):
+        raise whole
+    try:
+        made = found(store)
+    except RecordingError:
+        raise
+    except Exception as error:  # it may be anybody's
+        raise RecordingError(
+            f"{place} cannot be made ({type(error).__name__}: {error})", "mend its class"
+        ) from None
+    if getattr(made, "observes", None) is None:
+        raise whole
+    return made
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _are_texts(value: object) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and bool(value)
+        and all(map(_is_text, value))
+    )
+
+
+def _imported(name: str, module: str) -> ModuleType:
+    """The module of a system, which may be anybody's.
+
+    Raises:
+        RecordingError: it can't be imported.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = error.name is not None and f"{module}.".startswith(f"{error.name}.")
+        mend = "put its folder on PYTHONPATH" if missing else "install what it imports"
+        raise RecordingError(
+            f"the system {name!r} cannot be loaded ({error})", f"{mend}, and give it as module:class"
+        ) from None
+    except (Exception, SystemExit) as error:
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise RecordingError(
+            f"the system {name!r} cannot be loaded (module {module!r} raises {said})",
+            "mend that module: it has to be importable",
+        ) from None

@@ -8,7 +8,7 @@ if there is anything to say.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from trace_check.checker import (
     unreadable,
 )
 from trace_check.errors import TraceError
-from trace_check.events import Header
+from trace_check.events import Header, event_about
 from trace_check.printing import printable
 from trace_check.reader import TraceStream
 from trace_check.search import ALL_CLAUSES
@@ -248,7 +248,7 @@ def _placed(
         if all(listed[bit] == count for bit, count in missing.items()):
             break
     left_out = [
-        ("unmodelled" if bit == _UNMODELLED else ALL_CLAUSES[bit.bit_length() - 1], total - missing[bit])
+        (_name_of(bit), total - missing[bit])
         for bit, total in sorted(totals.items())
         if bit != _FIRST and total > missing[bit]
     ]
@@ -258,7 +258,25 @@ def _placed(
         unmodelled=tuple(unmodelled),
         first_unexplained=first,
         left_out=tuple(left_out),
+        left_out_at=_left_out_at(found, forms, dict(left_out)),
     )
+
+
+def _name_of(bit: int) -> str:
+    return "unmodelled" if bit == _UNMODELLED else ALL_CLAUSES[bit.bit_length() - 1]
+
+
+def _left_out_at(found: Scan, forms: list[_Form], names: Container[str]) -> tuple[tuple[str, str], ...]:
+    """At which events these clauses break: a form tells, as steps and units have the same names in all its threads."""
+    places: set[tuple[str, str]] = set()
+    for form in forms:
+        marks = [(broken.clause, broken.event) for broken in form.verdict.clauses]
+        marks += [("unmodelled", event) for event in form.verdict.unmodelled]
+        marks = [mark for mark in marks if mark[0] in names]
+        if marks:
+            events = trace_of(found.path, found.header, form.letters).events
+            places |= {(name, event_about(events[event - 1])) for name, event in marks}
+    return tuple(sorted(places))
 
 
 def _wanted(forms: list[_Form]) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[int, int]]:

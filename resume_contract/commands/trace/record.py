@@ -7,8 +7,10 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from resume_contract.errors import require
+from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError, require
+from resume_contract.errors import explain as explain_error
 from resume_contract.progress import status_line
+from resume_contract.writing import require_folder
 
 __all__ = ["record_command"]
 
@@ -29,6 +31,7 @@ def record_command(
     ] = None,
 ) -> None:
     """Run a workflow on a framework, kill and resume it as a scenario says, and keep the trace."""
+    from trace_check.errors import RecordingError
     from trace_check.recording import record
     from trace_check.recording.system import load_system
 
@@ -39,7 +42,20 @@ def record_command(
     known = found.scenarios()
     for name in scenarios:
         require(name, "scenario", [*known, ALL])
-    for name in known if ALL in scenarios else scenarios:
-        with status_line(f"recording {name} on {system}"):
-            path = record(system, name, output, store=store, sink=cast(Any, sink))
-        typer.echo(str(path))
+    if not known:
+        raise ResumeContractError(
+            f"system {system}: no scenario is applicable to it: there is nothing to record"
+        )
+    require_folder(output)
+    failed = 0
+    for name in known if ALL in scenarios else dict.fromkeys(scenarios):
+        try:
+            with status_line(f"recording {name} on {system}"):
+                path = record(system, name, output, store=store, sink=cast(Any, sink))
+        except RecordingError as error:  # the others may be had all the same
+            failed += 1
+            typer.echo(f"error: {name}: {explain_error(error)}", err=True)
+        else:
+            typer.echo(str(path))
+    if failed:
+        raise typer.Exit(COULD_NOT_CHECK)

@@ -15,6 +15,7 @@ from resume_contract.errors import ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.trace_inputs import TraceInputs
 from resume_contract.verdicts import verdict_lines
+from resume_contract.writing import require_output
 from trace_check.printing import printable
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ def show_command(
     thread: Annotated[
         str | None, typer.Option("--thread", metavar="NAME", help="Show only this workflow instance.")
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", min=1, help="How many states the search may look at for each thread."),
+    ] = None,
     as_json: JsonOption = False,
     allow_torn: TornOption = False,
 ) -> None:
@@ -48,12 +53,13 @@ def show_command(
 
     if output is not None:
         require(output.suffix.removeprefix("."), f"file {output}: format", PICTURES)
+        require_output(output, [Path(file)])
     with TraceInputs([file], folders=False) as inputs:
         trace = inputs.trace(read_trace(inputs.paths[0], allow_torn=allow_torn))
     verdict, candidates = None, None
     if check:
         with status_line(f"checking {file}"):
-            verdict, candidates = _checked(trace)
+            verdict, candidates = _checked(trace, budget)
     moments = moments_of(trace)
     if verdict is not None:
         moments = mark_moments(moments, verdict)
@@ -74,17 +80,18 @@ def show_command(
         _print(trace, moments, verdict, candidates)
 
 
-def _checked(trace: Trace) -> tuple[Verdict, Candidates | None]:
+def _checked(trace: Trace, budget: int | None) -> tuple[Verdict, Candidates | None]:
     """The verdict, and the candidate states before what it can't explain."""
     from pymodel.errors import EngineError
     from trace_check.candidates import candidates_before
-    from trace_check.checker import Verdict, check_trace
+    from trace_check.checker import DEFAULT_BUDGET, Verdict, check_trace
     from trace_check.errors import TraceError
 
     try:
-        verdict = check_trace(trace)
+        most = DEFAULT_BUDGET if budget is None else budget
+        verdict = check_trace(trace, budget=most)
         first = verdict.first_unexplained
-        return verdict, None if first is None else candidates_before(trace, first)
+        return verdict, None if first is None else candidates_before(trace, first, budget=most)
     except (TraceError, EngineError) as error:  # it can be shown all the same
         return Verdict(str(trace.path), "unchecked", error=str(error)), None
 
@@ -137,10 +144,11 @@ def _print(
 ) -> None:
     from resume_contract.sequence import legend_of, sequence_table
     from resume_contract.tables import print_table, table_width
+    from resume_contract.terminal import drawable
 
     print_table(sequence_table(trace, moments, width=table_width()))
     if legend := legend_of(moments):
-        typer.echo("\n" + "; ".join(legend))
+        typer.echo(drawable("\n" + "; ".join(legend)))
     if candidates is not None:
         typer.echo("\n".join(["", *candidates.lines()]))
     if verdict is not None:

@@ -26,7 +26,7 @@ __all__ = ["DBOSSystem"]
 _NO_CHECKPOINT: Final = "a workflow goes on from its own rows, and naming one is a fork (see fork-declared)"
 
 _AS_WITHOUT: Final = (
-    "recorded with processes that just end; shutting DBOS down is looked at in park-and-resume"
+    "see store sqlite; this one differs only in shutting DBOS down, which park-and-resume shows"
 )
 
 
@@ -75,10 +75,15 @@ class DBOSSystem(System):
         """Read every workflow of every instance; see :meth:`System.read_threads`."""
         return read_branches(folder, Layout(program, threads, joined))
 
+    def not_planned(self) -> Mapping[str, str]:
+        """See :meth:`System.not_planned`."""
+        if self.store != SHUT_DOWN:
+            return {}
+        without = {*self.not_applicable(), "park-and-resume"}
+        return {name: _AS_WITHOUT for name in SCENARIOS if name not in without}
+
     def not_applicable(self) -> Mapping[str, str]:
         """See :meth:`System.not_applicable`."""
-        if self.store == SHUT_DOWN:
-            return {name: _AS_WITHOUT for name in SCENARIOS if name != "park-and-resume"}
         return {
             "second-answer-at-old-checkpoint": "an answer is sent to a workflow and cannot name a place in it",
             "kill-after-record": "a step's row is all that is stored: nothing lies between it and a checkpoint",
