@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +20,10 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.verdict == "conforms" and not verdict.exercised:
         lines[0] += ", and is no evidence: no event puts a clause to a test"
     lines += _clause_lines(verdict)
+    if verdict.verdict == "violates" and not verdict.clauses:
+        lines.append(
+            "  no clause breaks: it does what the reference does not, and on this schedule nothing came of it"
+        )
     lines += [f"  explained by {' and '.join(faults)}" for faults in verdict.explanations if faults]
     first = verdict.first_unexplained
     if first is not None:
@@ -29,10 +32,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         )
         lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
     if verdict.unmodelled:
-        lines.append(
-            f"  explained by no set of faults, and taken at its word: event"
-            f" {_some(verdict.unmodelled, _more(verdict, 'unmodelled'))}"
-        )
+        lines.append(f"  explained by no set of faults, and taken at its word: event {_unmodelled(verdict)}")
     if verdict.verdict == "conforms":
         clauses = ", ".join(verdict.exercised) or "no clause"
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")
@@ -60,6 +60,10 @@ def _more(verdict: Verdict, what: str) -> int:
     return dict(verdict.left_out).get(what, 0)
 
 
-def _some(events: Sequence[int], more: int) -> str:
-    more += max(0, len(events) - _SHOWN)
-    return ", ".join(map(str, events[:_SHOWN])) + (f" and {more:,} more" if more else "")
+def _unmodelled(verdict: Verdict) -> str:
+    more = _more(verdict, "unmodelled") + max(0, len(verdict.unmodelled) - _SHOWN)
+    shown = [
+        f"{event} (line {line})"
+        for event, line in zip(verdict.unmodelled[:_SHOWN], verdict.unmodelled_lines, strict=False)
+    ]
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")

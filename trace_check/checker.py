@@ -79,6 +79,7 @@ class Verdict:
         clauses: the clauses that break.
         explanations: the smallest sets of faults that explain the whole trace; [()] where none is needed.
         unmodelled: events (from 1) that no set of faults explains.
+        unmodelled_lines: the lines of these in the file.
         first_unexplained: the first event that the reference can't explain, None where it can explain all.
         hidden_steps: steps that the explanation had to suppose.
         exercised: the clauses that the events put to a test.
@@ -102,6 +103,7 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     error: str | None = None
     left_out: tuple[tuple[str, int], ...] = ()
+    unmodelled_lines: tuple[int, ...] = ()
 
     @property
     def exit_status(self) -> int:
@@ -120,6 +122,7 @@ class Verdict:
             ],
             "explanations": [list(names) for names in self.explanations],
             "unmodelled": list(self.unmodelled),
+            "unmodelled_lines": list(self.unmodelled_lines),
             "first_unexplained": None
             if first is None
             else {
@@ -231,6 +234,7 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
         clauses=tuple(sorted(clauses, key=lambda b: (b.event, ALL_CLAUSES.index(b.clause)))),
         explanations=tuple(explanations),
         unmodelled=tuple(sorted(unmodelled)),
+        unmodelled_lines=tuple(trace.lines[event - 1] for event in sorted(unmodelled)),
         first_unexplained=first,
         hidden_steps=hidden,
         exercised=exercised(found, (b.clause for b in clauses)),

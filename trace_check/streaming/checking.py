@@ -223,7 +223,7 @@ def _placed(
     listed: Counter[int] = Counter()
     missing = {bit: min(LISTED, total) for bit, total in totals.items()}
     clauses: list[BrokenClause] = []
-    unmodelled: list[int] = []
+    unmodelled: list[tuple[int, int]] = []
     first: Unexplained | None = None
     names: dict[int, str] = {}
     in_question = np.array([f.verdict.verdict != "conforms" for f in forms])
@@ -235,7 +235,7 @@ def _placed(
                 continue
             listed[bit] += 1
             if bit == _UNMODELLED:
-                unmodelled.append(event.position)
+                unmodelled.append((event.position, event.line))
             elif bit == _FIRST:
                 first = _first(found, form, event.thread, event.position, event.line, budget)
             else:
@@ -254,7 +254,8 @@ def _placed(
     return replace(
         verdict,
         clauses=tuple(sorted(clauses, key=lambda b: (b.event, ALL_CLAUSES.index(b.clause)))),
-        unmodelled=tuple(unmodelled),
+        unmodelled=tuple(position for position, _ in unmodelled),
+        unmodelled_lines=tuple(line for _, line in unmodelled),
         first_unexplained=first,
         left_out=tuple(left_out),
     )
