@@ -205,7 +205,7 @@ def test_unknown_names(tmp_path: Path) -> None:
     )
     assert refusal(tmp_path, "no_such_module:X", scenario(START)) == (
         "the system 'no_such_module:X' cannot be loaded (No module named 'no_such_module'); "
-        "give it as module:class"
+        "give it as module:class, with the module's folder in PYTHONPATH"
     )
 
 

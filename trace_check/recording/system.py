@@ -239,7 +239,8 @@ def load_system(name: str, store: str | None = None) -> System:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise RecordingError(
-            f"the system {name!r} cannot be loaded ({error})", "give it as module:class"
+            f"the system {name!r} cannot be loaded ({error})",
+            "give it as module:class, with the module's folder in PYTHONPATH",
         ) from None
     if not (isinstance(found, type) and issubclass(found, System)):
         raise RecordingError(
