@@ -31,6 +31,10 @@ def verdict_lines(verdict: Verdict) -> list[str]:
             f"  the first event that the reference cannot explain: {first.event}, {first.kind}, line {first.line}"
         )
         lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
+        if (earlier := first.earlier) is not None:
+            lines.append(
+                f"    against it is event {earlier.event}, {earlier.kind} by {earlier.actor}, line {earlier.line}"
+            )
     if verdict.unmodelled:
         lines.append(f"  explained by no set of faults, and taken at its word: event {_unmodelled(verdict)}")
     if verdict.verdict == "conforms":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from trace_check.stuck import stuck_before
 __all__ = [
     "DEFAULT_BUDGET",
     "BrokenClause",
+    "Earlier",
     "Unexplained",
     "Verdict",
     "check_file",
@@ -46,6 +47,16 @@ class BrokenClause:
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """An event that shows that a condition does not hold: its number, its line, what it says, who did it."""
+
+    event: int
+    line: int
+    kind: str
+    actor: str
+
+
+@dataclass(frozen=True)
 class Unexplained:
     """The first event that the reference can't explain.
 
@@ -57,6 +68,7 @@ class Unexplained:
         condition: the first condition of that action that fails.
         holding, conditions: how many of its conditions hold, of how many.
         candidates: how many states the system could have been in before it.
+        earlier: the last event before it that shows that the condition does not hold; None where no single one does.
     """
 
     event: int
@@ -67,6 +79,7 @@ class Unexplained:
     holding: int
     conditions: int
     candidates: int
+    earlier: Earlier | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +147,7 @@ class Verdict:
                 "holding": first.holding,
                 "conditions": first.conditions,
                 "candidates": first.candidates,
+                "earlier": None if first.earlier is None else asdict(first.earlier),
             },
             "hidden_steps": self.hidden_steps,
             "exercised": list(self.exercised),
@@ -304,4 +318,12 @@ def _first_unexplained(
         holding=near.holding,
         conditions=near.conditions,
         candidates=len(set(states)),
+        earlier=None
+        if near.earlier is None
+        else Earlier(
+            near.earlier.position,
+            trace.lines[near.earlier.position - 1],
+            near.earlier.kind,
+            near.earlier.event.actor,
+        ),
     )
