@@ -29,6 +29,10 @@ _COLOURS: Final[dict[Standing, str]] = {
     "not_applicable": "#ffffff",
 }
 _POSSIBLE: Final = "#e6a09c"
+_GAP: Final = 0.35
+"""Between the rows of two systems, in rows."""
+_PANELS: Final = 4
+"""Panels beside each other in the picture of the races."""
 
 
 def findings_table(result: Conformance) -> Table:
@@ -193,15 +197,21 @@ def _missing(atlas: Atlas) -> Iterator[str]:
 
 
 def draw_conformance(atlas: Atlas, path: Path) -> None:
-    """Systems by clauses, as a picture.
+    """Systems by clauses, as a picture: the stores of a version beneath each other, a gap between systems.
 
     Raises:
         OSError: `path` cannot be written.
     """
     from matplotlib.patches import Patch, Rectangle
 
-    made, axes = figure(3.6 + 0.75 * len(ALL_CLAUSES), 1.6 + 0.34 * len(atlas.systems))
-    for y, entry in enumerate(atlas.systems):
+    rows = sorted(atlas.systems, key=lambda entry: (entry.system, _natural(entry.version), entry.store))
+    places: list[float] = []
+    for before, entry in zip([None, *rows], rows, strict=False):
+        same = before is None or before.system == entry.system
+        places.append((places[-1] + 1 if places else 0) + (0 if same else _GAP))
+    height = places[-1] + 1 if places else 1
+    made, axes = figure(3.6 + 0.75 * len(ALL_CLAUSES), 1.6 + 0.34 * height)
+    for y, entry in zip(places, rows, strict=True):
         for x, clause in enumerate(ALL_CLAUSES):
             standing = entry.profile[clause]
             proof = entry.proofs.get(clause)
@@ -215,14 +225,20 @@ def draw_conformance(atlas: Atlas, path: Path) -> None:
             )
             if proof is not None:
                 axes.text(
-                    x + 0.5, y + 0.5, str(proof.traces), ha="center", va="center", fontsize=8, color="white"
+                    x + 0.5,
+                    y + 0.5,
+                    str(proof.traces),
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="black" if is_doubtful else "white",
                 )
-    labels = [f"{entry.system} {entry.version}, {entry.store}" for entry in atlas.systems]
+    labels = [f"{entry.system} {entry.version}, {entry.store}" for entry in rows]
     axes.set_xlim(0, len(ALL_CLAUSES))
-    axes.set_ylim(len(atlas.systems), 0)
+    axes.set_ylim(height, 0)
     axes.set_xticks([x + 0.5 for x in range(len(ALL_CLAUSES))], ALL_CLAUSES)
     axes.xaxis.tick_top()
-    axes.set_yticks([y + 0.5 for y in range(len(labels))], labels, fontsize=8)
+    axes.set_yticks([y + 0.5 for y in places], labels, fontsize=8)
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_visible(False)
@@ -238,30 +254,50 @@ def draw_conformance(atlas: Atlas, path: Path) -> None:
     save(made, path)
 
 
+def _natural(version: str) -> list[tuple[int, str]]:
+    """Versions in their order: 1.2.9 before 1.2.24."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in version.split(".")]
+
+
 def draw_races(atlas: Atlas, path: Path) -> None:
-    """Effects a racer by the number of racers: a panel for each time behind the gate.
+    """Effects a racer by the number of racers: a panel for each system and store, a line for each time behind the gate.
 
     Raises:
         OSError: `path` cannot be written.
     """
+    names = sorted(
+        {(row.system, row.version, row.store) for row in atlas.races},
+        key=lambda name: (name[0], _natural(name[1]), name[2]),
+    )
     seconds = sorted({row.behind_gate for row in atlas.races})
-    made, grid = figure(4.4 * len(seconds) + 2.4, 3.6, ncols=len(seconds), squeeze=False, sharey=True)
-    names = list(dict.fromkeys((row.system, row.version, row.store) for row in atlas.races))
-    for axes, behind in zip(grid[0], seconds, strict=True):
-        for number, name in enumerate(names):
+    racers = sorted({row.k for row in atlas.races})
+    lines = max(1, -(-len(names) // _PANELS))
+    made, grid = figure(
+        2.7 * _PANELS, 2.1 * lines + 0.6, nrows=lines, ncols=_PANELS, squeeze=False, sharex=True, sharey=True
+    )
+    panels = [axes for row in grid for axes in row]
+    for axes, name in zip(panels, names, strict=False):
+        axes.plot(racers, [1 / k for k in racers], color="#999999", linestyle=":", label="one effect in all")
+        for number, behind in enumerate(seconds):
             _draw_line(axes, atlas, name, behind, number)
         axes.set_xscale("log", base=2)
-        axes.set_xticks([2, 4, 8, 16], ["2", "4", "8", "16"])
-        axes.set_xlabel("racers")
-        axes.set_title(f"{behind:g} s behind the gate", fontsize=10)
+        axes.set_xticks(racers, [str(k) for k in racers])
+        axes.set_xticks([], minor=True)
+        axes.set_ylim(0, 1.08)
+        axes.set_title(f"{name[0]} {name[1]}\n{name[2]}", fontsize=8)
+        axes.tick_params(labelsize=7, labelbottom=True)
         axes.grid(visible=True, alpha=0.25)
-    grid[0][0].set_ylabel("effects a racer")
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside right center", fontsize=7, frameon=False)
+    for axes in panels[len(names) :]:
+        axes.set_visible(False)
+    made.supxlabel("racers", fontsize=9)
+    made.supylabel("effects a racer", fontsize=9)
+    handles, labels = panels[0].get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
     save(made, path)
 
 
 def _draw_line(axes: Any, atlas: Atlas, name: Sequence[str], behind: float, number: int) -> None:
+    """A time behind the gate: a hollow mark for the second, so that the first shows where both are the same."""
     rows = [
         row
         for row in atlas.races
@@ -270,8 +306,11 @@ def _draw_line(axes: Any, atlas: Atlas, name: Sequence[str], behind: float, numb
     axes.plot(
         [row.k for row in rows],
         [row.per_racer for row in rows],
-        marker="osD^v<>Px*"[number % 10],
-        markersize=4,
+        color=f"C{number}",
+        marker="os^D"[number % 4],
+        fillstyle="none" if number else "full",
+        markersize=8 if number else 4,
+        linestyle="--" if number else "-",
         linewidth=1,
-        label=" ".join(name),
+        label=f"{behind:g} s behind the gate",
     )

@@ -12,7 +12,7 @@ from resume_contract.definitions import FAULTS
 from resume_contract.errors import ResumeContractError
 from resume_contract.progress import Counts
 
-__all__ = ["example_of", "shortest_violation"]
+__all__ = ["example_of", "example_program", "shortest_violation"]
 
 _PROGRAM = "Sandwich"
 
@@ -32,6 +32,14 @@ def example_of(fault: str) -> Trace:
     raise ResumeContractError(
         f"fault {fault} breaks {clause} in no small model: search a larger one with `graph`"
     )
+
+
+def example_program() -> list[list[dict[str, str | list[str]]]]:
+    """The program of the examples: for each unit its steps, each with its name, its kind and what it comes after."""
+    return [
+        [{"step": step.name, "kind": step.kind, "after": list(step.after)} for step in unit]
+        for unit in PROGRAMS[_PROGRAM].units
+    ]
 
 
 def shortest_violation(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,7 +167,7 @@ def lattice_figure(lattice: tuple[Checked, ...]) -> Any:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm
 
-    made, axes = figure(13, 8)
+    made, axes = figure(16, 9.5)
     by_rank = [
         [each for each in lattice if len(each.element.breaks) == rank] for rank in range(len(SAFETY) + 1)
     ]
@@ -191,23 +190,25 @@ def lattice_figure(lattice: tuple[Checked, ...]) -> Any:
         axes.scatter(
             [x],
             [y],
-            s=190 if len(by_rank[y]) < 30 else 90,
+            s=150 if len(by_rank[y]) < 30 else 90,
             color="white" if found is None else colours.cmap(norm(found.distinct)),
             edgecolors="black" if each.tlc is not None else "#999999",
             linewidths=1.4 if each.tlc is not None else 0.6,
             marker="s" if each.element.joint is None and each.element.breaks else "o",
             zorder=2,
         )
-        if math.comb(len(SAFETY), y) <= 21:
-            axes.annotate(
-                "\n".join(each.element.breaks) or "∅",
-                (x, y),
-                (0, -11),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize=6,
-            )
+        axes.annotate(
+            _label(each.element.breaks),
+            (x, y),
+            (0, -9),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=8,
+            linespacing=1.0,
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+            zorder=3,
+        )
     made.colorbar(colours, ax=axes, label="distinct states of the model", shrink=0.6)
     axes.set_yticks(range(len(SAFETY) + 1))
     axes.set_ylabel("clauses broken")
@@ -217,7 +218,17 @@ def lattice_figure(lattice: tuple[Checked, ...]) -> Any:
         side.set_visible(False)
     axes.set_title(
         "Each set of safety clauses has a model that breaks exactly these\n"
-        "circle: one behaviour breaks all of them; square: different ones do; black edge: checked by TLC, too",
+        "circle: one behaviour breaks all of them; square: different ones do; black edge: checked by TLC, too;"
+        " with -: all but these",
         fontsize=10,
     )
     return made
+
+
+def _label(breaks: tuple[str, ...]) -> str:
+    """A set beneath its mark: its clauses, or if they are most of all, those that it lacks."""
+    if len(breaks) == len(SAFETY):
+        return "all"
+    if len(breaks) > len(SAFETY) // 2 + 1:
+        return "\n".join(f"-{clause}" for clause in SAFETY if clause not in breaks)
+    return "\n".join(breaks) or "none"

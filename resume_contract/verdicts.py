@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trace_check.printing import printable
@@ -23,6 +22,10 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.verdict == "conforms" and not verdict.exercised:
         lines[0] += ", and is no evidence: no event puts a clause to a test"
     lines += _clause_lines(verdict)
+    if verdict.verdict == "violates" and not verdict.clauses:
+        lines.append(
+            "  no clause breaks: it does what the reference does not, and on this schedule nothing came of it"
+        )
     lines += [f"  explained by {' and '.join(faults)}" for faults in verdict.explanations if faults]
     first = verdict.first_unexplained
     if first is not None:
@@ -30,11 +33,12 @@ def verdict_lines(verdict: Verdict) -> list[str]:
             f"  the first event that the reference cannot explain: {first.event}, {first.kind}, line {first.line}"
         )
         lines.append(f"    the closest action is {first.closest}; what it lacks: {first.condition}")
+        if (earlier := first.earlier) is not None:
+            lines.append(
+                f"    against it is event {earlier.event}, {earlier.kind} by {earlier.actor}, line {earlier.line}"
+            )
     if verdict.unmodelled:
-        lines.append(
-            f"  explained by no set of faults, and taken at its word: event"
-            f" {_some(verdict.unmodelled, _more(verdict, 'unmodelled'))}"
-        )
+        lines.append(f"  explained by no set of faults, and taken at its word: event {_unmodelled(verdict)}")
     if not verdict.smallest:
         lines.append("  a smaller explanation was not ruled out: a larger --budget looks further")
     if verdict.verdict == "conforms":
@@ -64,6 +68,10 @@ def _more(verdict: Verdict, what: str) -> int:
     return dict(verdict.left_out).get(what, 0)
 
 
-def _some(events: Sequence[int], more: int) -> str:
-    more += max(0, len(events) - _SHOWN)
-    return ", ".join(map(str, events[:_SHOWN])) + (f" and {more:,} more" if more else "")
+def _unmodelled(verdict: Verdict) -> str:
+    more = _more(verdict, "unmodelled") + max(0, len(verdict.unmodelled) - _SHOWN)
+    shown = [
+        f"{event} (line {line})"
+        for event, line in zip(verdict.unmodelled[:_SHOWN], verdict.unmodelled_lines, strict=False)
+    ]
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from trace_check.stuck import stuck_before
 __all__ = [
     "DEFAULT_BUDGET",
     "BrokenClause",
+    "Earlier",
     "Unexplained",
     "Verdict",
     "check_file",
@@ -47,6 +48,16 @@ class BrokenClause:
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """An event that shows that a condition does not hold: its number, its line, what it says, who did it."""
+
+    event: int
+    line: int
+    kind: str
+    actor: str
+
+
+@dataclass(frozen=True)
 class Unexplained:
     """The first event that the reference can't explain.
 
@@ -58,6 +69,7 @@ class Unexplained:
         condition: the first condition of that action that fails.
         holding, conditions: how many of its conditions hold, of how many.
         candidates: how many states the system could have been in before it.
+        earlier: the last event before it that shows that the condition does not hold; None where no single one does.
     """
 
     event: int
@@ -68,6 +80,7 @@ class Unexplained:
     holding: int
     conditions: int
     candidates: int
+    earlier: Earlier | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,7 @@ class Verdict:
         explanations: the smallest sets of faults that explain the whole trace; [()] where none is needed.
         unmodelled: events (from 1) that no set of faults explains.
         smallest: whether it is known that nothing smaller explains the trace.
+        unmodelled_lines: the lines of these in the file.
         first_unexplained: the first event that the reference can't explain, None where it can explain all.
         hidden_steps: steps that the explanation had to suppose.
         exercised: the clauses that the events put to a test.
@@ -107,6 +121,7 @@ class Verdict:
     error: str | None = None
     left_out: tuple[tuple[str, int], ...] = ()
     left_out_at: tuple[tuple[str, str], ...] = ()
+    unmodelled_lines: tuple[int, ...] = ()
 
     @property
     def exit_status(self) -> int:
@@ -126,6 +141,7 @@ class Verdict:
             "explanations": [list(names) for names in self.explanations],
             "unmodelled": list(self.unmodelled),
             "smallest": self.smallest,
+            "unmodelled_lines": list(self.unmodelled_lines),
             "first_unexplained": None
             if first is None
             else {
@@ -137,6 +153,7 @@ class Verdict:
                 "holding": first.holding,
                 "conditions": first.conditions,
                 "candidates": first.candidates,
+                "earlier": None if first.earlier is None else asdict(first.earlier),
             },
             "hidden_steps": self.hidden_steps,
             "exercised": list(self.exercised),
@@ -244,6 +261,7 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
         explanations=tuple(explanations),
         unmodelled=tuple(sorted(unmodelled)),
         smallest=smallest,
+        unmodelled_lines=tuple(trace.lines[event - 1] for event in sorted(unmodelled)),
         first_unexplained=first,
         hidden_steps=hidden,
         exercised=exercised(found, (b.clause for b in clauses)),
@@ -313,4 +331,12 @@ def _first_unexplained(
         holding=near.holding,
         conditions=near.conditions,
         candidates=len(set(states)),
+        earlier=None
+        if near.earlier is None
+        else Earlier(
+            near.earlier.position,
+            trace.lines[near.earlier.position - 1],
+            near.earlier.kind,
+            near.earlier.event.actor,
+        ),
     )

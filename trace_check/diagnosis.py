@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec import UNSET
 
 from pymodel.resume import reading as at
 from trace_check.events import (
     Answer,
+    AnyEvent,
     Committed,
     Completed,
     Computed,
@@ -29,7 +31,16 @@ from trace_check.observations import Observation
 
 __all__ = ["Closest", "closest"]
 
-Condition = tuple[str, Callable[[bytes], bool]]
+Contrary = Callable[[Observation], bool]
+"""Does an earlier observation show that a condition does not hold?"""
+
+
+class Condition(NamedTuple):
+    """A condition of an action: in words, whether it holds in a state, and what would show that it does not."""
+
+    text: str
+    holds: Callable[[bytes], bool]
+    contrary: Contrary | None = None
 
 
 @dataclass(frozen=True)
@@ -40,12 +51,14 @@ class Closest:
         action: its name.
         condition: the first of its conditions that fails, in words.
         holding, conditions: how many of them hold, and how many there are.
+        earlier: the last observation before that shows that the condition does not hold, if there is one.
     """
 
     action: str
     condition: str
     holding: int
     conditions: int
+    earlier: Observation | None = None
 
 
 def closest(matcher: Matcher, observation: Observation, states: Iterable[bytes]) -> Closest:
@@ -56,15 +69,34 @@ def closest(matcher: Matcher, observation: Observation, states: Iterable[bytes])
     best: Closest | None = None
     for state in states:
         for action, conditions in readings:
-            results = [holds(state) for _, holds in conditions]
-            failed = next((text for (text, _), ok in zip(conditions, results, strict=True) if not ok), "")
-            found = Closest(
-                action, failed or "no order of the overlapping operations fits", sum(results), len(results)
-            )
-            if best is None or found.holding > best.holding:
-                best = found
+            results = [condition.holds(state) for condition in conditions]
+            if best is not None and sum(results) <= best.holding:
+                continue
+            failed = next((one for one, ok in zip(conditions, results, strict=True) if not ok), None)
+            text = "no order of the overlapping operations fits" if failed is None else failed.text
+            earlier = None if failed is None else _earlier(matcher, observation, failed.contrary)
+            best = Closest(action, text, sum(results), len(results), earlier)
     action, conditions = readings[0]
     return best or Closest(action, "no candidate is left", 0, len(conditions))
+
+
+def _earlier(m: Matcher, observation: Observation, contrary: Contrary | None) -> Observation | None:
+    """The last observation that was over before this one began and shows the contrary of a condition."""
+    if contrary is None:
+        return None
+    before = [o for o in m.thread.observations if not o.pending and o.high < observation.low and contrary(o)]
+    return max(before, key=lambda o: o.position, default=None)
+
+
+def _last_load(m: Matcher, observation: Observation) -> Observation | None:
+    """The actor's last load before what it does here."""
+    actor = observation.event.actor
+    loads = [
+        o
+        for o in m.thread.observations
+        if isinstance(o.event, Loaded) and o.event.actor == actor and o.high < observation.low
+    ]
+    return max(loads, key=lambda o: o.position, default=None)
 
 
 def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list[Condition]]:
@@ -78,32 +110,59 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
 
     def at_step(name: str) -> Condition:
         x = thread.step(name)
-        return (
+        return Condition(
             f"{who} stands at step {name} of branch {where}",
             lambda s: run(at.PHASE)(s) != at.IDLE and run(at.BRANCH)(s) == b and run(at.STEP)(s) == x,
+            lambda o: loaded is not None and o.high < loaded.low and has_done(o.event, name),
         )
 
     def gate_status(name: str) -> Callable[[bytes], int]:
         return lambda s: int(s[at.gate_at(c, b, thread.step(name))])
 
-    running: Condition = (f"branch {where} is running", lambda s: bool(at.is_running(c, s, b)))
+    loaded = _last_load(m, observation)
+
+    def has_done(other: AnyEvent, name: str) -> bool:
+        """Did it make a step's outcome durable on this branch?"""
+        if other.branch != where:
+            return False
+        if isinstance(other, Committed):
+            return bool(m.thread.units[other.unit] == c.unit_of[thread.step(name)])
+        return isinstance(other, Recorded) and other.step == name
+
+    def ends(other: AnyEvent) -> bool:
+        """Did it end the branch?"""
+        if isinstance(other, Committed):
+            return other.branch == where and thread.units[other.unit] == c.U
+        return isinstance(other, Completed | Failed) and other.branch == where
+
+    running = Condition(
+        f"branch {where} is running", lambda s: bool(at.is_running(c, s, b)), lambda o: ends(o.event)
+    )
     match event:
         case Loaded():
             index = 0 if event.index is UNSET else int(event.index)
             return "Load", [
-                (f"{who} holds no other work", lambda s: run(at.PHASE)(s) == at.IDLE),
+                Condition(f"{who} holds no other work", lambda s: run(at.PHASE)(s) == at.IDLE),
                 running,
-                (
+                Condition(
                     f"the newest checkpoint of branch {where} is number {index}",
                     lambda s: at.length(c, s, b) == index,
+                    lambda o: (
+                        isinstance(o.event, Committed)
+                        and o.event.branch == where
+                        and thread.units[o.event.unit] > index
+                    ),
                 ),
             ]
         case Forked():
             child = thread.branches[event.child]
             return "Fork", [
-                ("the fork was declared", lambda s: event.declared),
-                (f"branch {event.child} doesn't exist yet", lambda s: s[at.branch_at(c, child)] == at.ABSENT),
-                (
+                Condition("the fork was declared", lambda s: event.declared),
+                Condition(
+                    f"branch {event.child} doesn't exist yet",
+                    lambda s: s[at.branch_at(c, child)] == at.ABSENT,
+                ),
+                Condition(
                     f"branch {where} has at least {event.index} checkpoints",
                     lambda s: at.length(c, s, b) >= event.index,
                 ),
@@ -113,8 +172,8 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             x = thread.step(event.step)
             return "Compute", [
                 at_step(event.step),
-                (f"{who} has no outcome in hand", lambda s: run(at.PHASE)(s) == at.READY),
-                (
+                Condition(f"{who} has no outcome in hand", lambda s: run(at.PHASE)(s) == at.READY),
+                Condition(
                     "the same step with the same inputs had this outcome before",
                     lambda s: at.outcome(c, s, b, x) in (at.NONE, o),
                 ),
@@ -123,41 +182,54 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             w = at.world_at(c, b, thread.step(event.step))
             return "Fire", [
                 at_step(event.step),
-                (f"{who} has no outcome in hand", lambda s: run(at.PHASE)(s) == at.READY),
-                (
+                Condition(f"{who} has no outcome in hand", lambda s: run(at.PHASE)(s) == at.READY),
+                Condition(
                     f"{event.step} was not applied before in branch {where}"
                     if event.applied
                     else f"{event.step} was applied before in branch {where}",
                     lambda s: (s[w] == 0) == event.applied,
+                    lambda o: (
+                        event.applied
+                        and isinstance(o.event, EffectFired)
+                        and (o.event.branch, o.event.step) == (where, event.step)
+                        and o.event.applied
+                    ),
                 ),
             ]
         case Recorded():
             o = thread.value(event.outcome)
             return "Record", [
                 at_step(event.step),
-                (f"{who} holds the outcome {event.outcome!r}", lambda s: run(at.OUT)(s) == o),
-                ("the outcome is valid", lambda s: not run(at.BAD)(s)),
+                Condition(f"{who} holds the outcome {event.outcome!r}", lambda s: run(at.OUT)(s) == o),
+                Condition("the outcome is valid", lambda s: not run(at.BAD)(s)),
                 running,
-                ("the claim held is the current one", lambda s: not r or bool(at.epoch_current(c, s, r))),
+                Condition(
+                    "the claim held is the current one", lambda s: not r or bool(at.epoch_current(c, s, r))
+                ),
             ]
         case MemoUsed():
             x = thread.step(event.step)
             return "Memo", [
                 at_step(event.step),
-                (f"{event.step} is recorded", lambda s: s[at.ledger_at(c, b, x)] != at.NONE),
+                Condition(f"{event.step} is recorded", lambda s: s[at.ledger_at(c, b, x)] != at.NONE),
             ]
         case Parked():
             return "Park", [
                 at_step(event.gate),
                 running,
-                (f"gate {event.gate} is closed", lambda s: gate_status(event.gate)(s) == at.CLOSED),
+                Condition(f"gate {event.gate} is closed", lambda s: gate_status(event.gate)(s) == at.CLOSED),
             ]
         case Answer():
             return "Deliver", [
                 running,
-                (
+                Condition(
                     f"gate {event.gate} is parked and has no answer yet",
                     lambda s: gate_status(event.gate)(s) == at.PARKED,
+                    lambda o: (
+                        isinstance(o.event, Answer)
+                        and (o.event.branch, o.event.gate) == (where, event.gate)
+                        and o.event.accepted is True
+                    ),
                 ),
             ]
         case GatePassed():
@@ -166,12 +238,18 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             return "Claim", [
                 at_step(event.gate),
                 running,
-                (f"gate {event.gate} is answered", lambda s: s[k] in (at.ANSWERED, at.CLAIMED, at.CONSUMED)),
-                (
+                Condition(
+                    f"gate {event.gate} is answered", lambda s: s[k] in (at.ANSWERED, at.CLAIMED, at.CONSUMED)
+                ),
+                Condition(
                     f"gate {event.gate} is not claimed already, or its claim has expired",
                     lambda s: s[k] == at.ANSWERED or (s[k] == at.CLAIMED and s[k + at.GATE_EXPIRED] != 0),
+                    lambda o: (
+                        isinstance(o.event, GatePassed)
+                        and (o.event.branch, o.event.gate) == (where, event.gate)
+                    ),
                 ),
-                (
+                Condition(
                     f"the answer that passed is {event.value!r}",
                     lambda s: s[k + at.GATE_ACKS] > 0 and s[k + at.GATE_HEAD + at.ACK_VALUE] == v,
                 ),
@@ -180,43 +258,54 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             u = thread.units[event.unit]
             outcomes = {thread.step(name): thread.value(o) for name, o in event.outcomes.items()}
             return "Commit", [
-                (
+                Condition(
                     f"{who} has done all of unit {event.unit} of branch {where}",
                     lambda s: (
                         bool(at.committing(c, s, r)) and run(at.BRANCH)(s) == b and run(at.UNIT)(s) == u
                     ),
                 ),
-                (
+                Condition(
                     f"the checkpoint seals all steps of unit {event.unit}",
                     lambda s: m.lists_steps(event),
                 ),
-                (
+                Condition(
                     "what it declares to come next is what the program says",
                     lambda s: m.declares_next(event),
                 ),
-                (
+                Condition(
                     "the outcomes are those recorded",
                     lambda s: all(s[at.ledger_at(c, b, x)] == o for x, o in outcomes.items()),
                 ),
                 running,
-                (
+                Condition(
                     f"nobody else has committed to branch {where} since {who} loaded it",
                     lambda s: at.length(c, s, b) == run(at.BASE)(s),
+                    lambda o: (
+                        isinstance(o.event, Committed)
+                        and o.event.branch == where
+                        and o.event.actor != who
+                        and loaded is not None
+                        and o.low > loaded.high
+                    ),
                 ),
-                ("the claim held is the current one", lambda s: bool(at.can_commit(c, s, r))),
+                Condition("the claim held is the current one", lambda s: bool(at.can_commit(c, s, r))),
             ]
         case Crashed():
             return "Crash", []
         case StoreRead():
             return "store_read", [
-                (
+                Condition(
                     f"branch {where} has {len(event.checkpoints)} checkpoints",
                     lambda s: at.length(c, s, b) == len(event.checkpoints),
                 ),
-                ("the checkpoints and open gates are those read", lambda s: m.holds(s, b, event)),
+                Condition("the checkpoints and open gates are those read", lambda s: m.holds(s, b, event)),
             ]
         case Completed():
-            return "completed", [(f"branch {where} is done", lambda s: s[at.branch_at(c, b)] == at.DONE)]
+            return "completed", [
+                Condition(f"branch {where} is done", lambda s: s[at.branch_at(c, b)] == at.DONE)
+            ]
         case Failed():
-            return "failed", [(f"branch {where} has failed", lambda s: s[at.branch_at(c, b)] == at.FAILED)]
+            return "failed", [
+                Condition(f"branch {where} has failed", lambda s: s[at.branch_at(c, b)] == at.FAILED)
+            ]
     return observation.kind, []

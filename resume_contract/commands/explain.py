@@ -49,10 +49,24 @@ def explain_command(
         shown = _LIVENESS
     elif example:
         data["example"], shown = _example(faults)
+        data["program"], lines = _program()
+        shown = f"{lines}\n\n{shown}"
     if as_json:
         typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
         typer.echo(f"{text}\n\n{shown}" if shown else text)
+
+
+def _program() -> tuple[Any, str]:
+    """The program of the examples, and a line for each of its units; step x of a behaviour is its x-th step."""
+    from resume_contract.examples import example_program
+
+    units = example_program()
+    lines = [
+        f"  unit {number}: " + " ; ".join(f"{step['kind']} {step['step']}" for step in unit)
+        for number, unit in enumerate(units, 1)
+    ]
+    return units, "\n".join(["The program of the example:", *lines])
 
 
 def _example(faults: tuple[str, ...]) -> tuple[dict[str, Any], str]:

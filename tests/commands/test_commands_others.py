@@ -131,6 +131,10 @@ def test_explaining_a_fault(command: Command) -> None:
     ended = command("explain", "implicit_fork")
     assert ended.status == 0
     text, _, example = ended.out.partition("\n\nprogram ")
+    assert (
+        "\n\nThe program of the example:\n  unit 1: pure s1\n  unit 2: effect s2 ; gate s3 ; effect s4"
+        in text
+    )
     assert text.startswith("implicit_fork\n\n")
     assert "It breaks FI, fork intent" in text
     assert example.startswith("Sandwich with implicit_fork: FI is violated at depth ")

@@ -146,7 +146,7 @@ def test_the_diagram_marks_where_a_clause_breaks(command: Command) -> None:
     assert len(rows) == 1
     assert rows[0].split()[:2] == ["9", "main"]
     assert rows[0].rstrip().endswith("◆ ✗ EO")
-    assert ended.out.rstrip().splitlines()[-5:] == command("trace", "check", VIOLATES).out.splitlines()
+    assert ended.out.rstrip().splitlines()[-6:] == command("trace", "check", VIOLATES).out.splitlines()
     assert "✗" not in command("trace", "show", VIOLATES, "--no-check").out
 
 

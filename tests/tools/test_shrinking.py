@@ -101,6 +101,7 @@ def test_the_effect_that_is_fired_twice(command: Command, tmp_path: Path) -> Non
         "  explained by unkeyed_effect",
         "  the first event that the reference cannot explain: 6, effect_fired, line 7",
         "    the closest action is Fire; what it lacks: e1 was not applied before in branch main",
+        "    against it is event 3, effect_fired by p1, line 4",
     ]
     _, events = lines_of(small)
     assert [event["event"] for event in events] == ["loaded", "loaded", "effect_fired"] * 2

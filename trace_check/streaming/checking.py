@@ -33,7 +33,7 @@ from trace_check.reader import TraceStream
 from trace_check.search import ALL_CLAUSES
 from trace_check.streaming.forms import Letter, trace_of
 from trace_check.streaming.lines import Irregular
-from trace_check.streaming.scanning import Scan, TooLong, locate, scan
+from trace_check.streaming.scanning import Located, Scan, TooLong, locate, scan
 
 __all__ = ["LISTED", "MOST_EVENTS", "check_stream"]
 
@@ -45,6 +45,7 @@ MOST_EVENTS = 20_000
 
 _UNMODELLED = 1 << 16
 _FIRST = 1 << 17
+_EARLIER = 1 << 18
 _AT_ONCE = 16  # forms that a process is given at a time
 
 OnProgress = Callable[[str], None]
@@ -224,21 +225,24 @@ def _placed(
     listed: Counter[int] = Counter()
     missing = {bit: min(LISTED, total) for bit, total in totals.items()}
     clauses: list[BrokenClause] = []
-    unmodelled: list[int] = []
+    unmodelled: list[tuple[int, int]] = []
     first: Unexplained | None = None
+    earlier: dict[int, tuple[int, int]] = {}
     names: dict[int, str] = {}
     in_question = np.array([f.verdict.verdict != "conforms" for f in forms])
     chosen = np.where(in_question[form_of], form_of, np.int32(-1)).astype(np.int32)
     for event in locate(found, chosen, starts, wanted, allow_torn=allow_torn):
         form = forms[int(form_of[event.thread])]
+        if event.wanted & _EARLIER and first is None:
+            earlier[event.thread] = event.position, event.line
         for bit in missing:
             if not event.wanted & bit or listed[bit] == missing[bit]:
                 continue
             listed[bit] += 1
             if bit == _UNMODELLED:
-                unmodelled.append(event.position)
+                unmodelled.append((event.position, event.line))
             elif bit == _FIRST:
-                first = _first(found, form, event.thread, event.position, event.line, budget)
+                first = _first(found, form, event, earlier.get(event.thread), budget)
             else:
                 name = ALL_CLAUSES[bit.bit_length() - 1]
                 if event.thread not in names:
@@ -255,7 +259,8 @@ def _placed(
     return replace(
         verdict,
         clauses=tuple(sorted(clauses, key=lambda b: (b.event, ALL_CLAUSES.index(b.clause)))),
-        unmodelled=tuple(unmodelled),
+        unmodelled=tuple(position for position, _ in unmodelled),
+        unmodelled_lines=tuple(line for _, line in unmodelled),
         first_unexplained=first,
         left_out=tuple(left_out),
         left_out_at=_left_out_at(found, forms, dict(left_out)),
@@ -290,6 +295,8 @@ def _wanted(forms: list[_Form]) -> tuple[NDArray[np.int64], NDArray[np.int64], d
         marks += [(event, _UNMODELLED) for event in form.verdict.unmodelled]
         if form.verdict.first_unexplained is not None:
             marks.append((form.verdict.first_unexplained.event, _FIRST))
+            if form.verdict.first_unexplained.earlier is not None:
+                wanted[start + form.verdict.first_unexplained.earlier.event - 1] |= _EARLIER
         for event, bit in marks:
             wanted[start + event - 1] |= bit
             totals[bit] += form.count
@@ -299,9 +306,22 @@ def _wanted(forms: list[_Form]) -> tuple[NDArray[np.int64], NDArray[np.int64], d
 
 
 def _first(
-    found: Scan, form: _Form, thread: int, position: int, line: int, budget: int
+    found: Scan, form: _Form, event: Located, before: tuple[int, int] | None, budget: int
 ) -> Unexplained | None:
-    """The first event that the reference can't explain, in the names of its thread."""
+    """The first event that the reference can't explain, in the names of its thread.
+
+    Args:
+        found: the scan.
+        form: what its thread has in common with others.
+        event: where it is.
+        before: where the event is that shows that a condition of it does not hold: its number and its line.
+        budget: as ever.
+    """
+    thread = event.thread
     trace = trace_of(found.path, found.header, form.letters, found.names(thread), found.thread_name(thread))
     first = check_trace(trace, budget=budget).first_unexplained
-    return None if first is None else replace(first, event=position, line=line)
+    if first is None:
+        return None
+    if first.earlier is not None and before is not None:
+        first = replace(first, earlier=replace(first.earlier, event=before[0], line=before[1]))
+    return replace(first, event=event.position, line=event.line)

@@ -31,6 +31,9 @@ __all__ = [
     "run_trials",
 ]
 
+FORMAT_VERSION = 1
+"""The version of the JSON that `trace trials` prints."""
+
 BUDGET = 4_000
 """Places of the search that a trial may take; what takes more is counted as unchecked."""
 
@@ -104,6 +107,7 @@ class Trials:
     def to_json(self) -> dict[str, Any]:
         """As JSON values; without the time, so that a second run gives the same."""
         return {
+            "version": FORMAT_VERSION,
             "count": self.count,
             "budget": BUDGET,
             "reference": {
