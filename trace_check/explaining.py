@@ -49,6 +49,10 @@ def _looks(budget: int, observations: int) -> _Looks:
     return _Looks(look, look // 3, 4 * budget // observations**2)
 
 
+_FEW = 60
+"""Observations of which what nothing explains is sought in more ways."""
+
+
 def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
     """The cheapest explanations of a thread, and the steps of which they are made.
 
@@ -106,28 +110,34 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
     """
     is_plain = bool(search.surely_broken())
     looks = _looks(budget, len(search.observations))
-    tried: set[int] = set()
-    loose = Search(steps, loosened.observations, loosened=loosened)
-    finished = loose.run(looks.loosened if is_plain else budget // 2)
-    spent = loose.found.expanded
-    if not finished:
-        return _plainly(steps, search, budget - spent, tried) if is_plain else None, spent
-    if not loose.found.goals:
-        return _without(steps, search, budget - spent), spent
-    result = Explained()
-    for faults in sorted({goal.faults for goal in loose.found.goals}):
-        if is_plain:
-            dive, finished, expanded = _dive(steps, search, faults, looks.dive, patient=False)
-        else:
-            dive, finished, expanded = _dive(steps, search, faults, budget - spent)
-        spent += expanded
-        tried.add(faults)
+    refuted: set[int] = set()
+    spent = 0
+    while True:
+        loose = Search(steps, loosened.observations, loosened=loosened, refuted=refuted)
+        finished = loose.run(looks.loosened if is_plain else (budget - spent) // 2)
+        spent += loose.found.expanded
+        if finished and not loose.found.goals:
+            found = _without(steps, search, budget - spent)
+            if found is not None:
+                found.expanded += spent
+            return found, spent
+        result = Explained()
+        for faults in sorted({goal.faults for goal in loose.found.goals}) if finished else ():
+            if is_plain:
+                dive, finished, expanded = _dive(steps, search, faults, looks.dive, patient=False)
+            else:
+                dive, finished, expanded = _dive(steps, search, faults, budget - spent)
+            spent += expanded
+            if not finished:
+                break
+            result.goals += dive.found.goals
+            result.ways |= dive.found.ways
+            if not dive.found.goals:
+                refuted.add(faults)
         if not finished:
-            return _plainly(steps, search, budget - spent, tried) if is_plain else None, spent
-        result.goals += dive.found.goals
-        result.ways |= dive.found.ways
-    if not result.goals:
-        return _plainly(steps, search, budget - spent, tried) if is_plain else None, spent
+            return _plainly(steps, search, budget - spent, refuted) if is_plain else None, spent
+        if result.goals:
+            break
     confirmed = {goal.faults for goal in result.goals}
     result.surely = -1
     for goal in loose.found.goals:
@@ -171,10 +181,10 @@ def _see_how_far(steps: Steps, search: Search, result: Explained, budget: int) -
         result.stuck = without.found.stuck
 
 
-def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Explained | None:
+def _plainly(steps: Steps, search: Search, budget: int, refuted: set[int]) -> Explained | None:
     """What explains a thread that violates by what it shows, mostly without a proof that nothing smaller does.
 
-    The faults of which such a thread must have used one are tried, unless they have been, alone and then with the one
+    The faults of which such a thread must have used one are tried, unless they are refuted, alone and then with the one
     that racers use most.  If these do not explain it, what nothing explains is taken for true as it comes.  None if the
     budget was used up.
     """
@@ -187,7 +197,7 @@ def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Expl
     for sets in (again, [one | CHECK_THEN_CLAIM for one in again]):
         result = Explained(smallest=False, surely=search.surely_broken())
         for faults in sets:
-            if faults in tried:
+            if faults in refuted:
                 continue
             dive, _, expanded = _dive(steps, search, faults, looks.dive, patient=False)
             spent += expanded
@@ -206,7 +216,10 @@ def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Expl
 def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
     """What nothing explains of a thread that no faults explain, one way of all; None if the budget was used up."""
     tries = []
-    for faults, eager in ((_ALL_FAULTS & ~CHECK_THEN_CLAIM, False), (_ALL_FAULTS, True)):
+    ways = [(one | CHECK_THEN_CLAIM, True) for one in search.prospects.again]
+    if len(search.observations) <= _FEW:
+        ways += [(_ALL_FAULTS & ~CHECK_THEN_CLAIM, False), (_ALL_FAULTS, True)]
+    for faults, eager in ways:
         greedy = Search(steps, search.observations, only=faults, hasty=True, eager=eager)
         if greedy.run_greedily(budget):
             tries.append(greedy.found)

@@ -12,6 +12,7 @@ the end are put aside until it is clear that something is unmodelled.  None of t
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import UnionType
@@ -159,6 +160,7 @@ class Search:
             as soon as somebody else has, which may miss one, too.
         below: look only for explanations by fewer faults than so many, and for none with anything unmodelled.
         loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
+        refuted: sets of faults of which it is known that they explain nothing.
     """
 
     def __init__(
@@ -171,6 +173,7 @@ class Search:
         eager: bool = False,
         below: int | None = None,
         loosened: Loosened | None = None,
+        refuted: Collection[int] = (),
     ) -> None:
         self.steps = steps
         self.matcher = steps.matcher
@@ -180,6 +183,7 @@ class Search:
         self.eager = eager
         self.below = below
         self.loosened = loosened
+        self.refuted = refuted
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
         # A gate is read unseen only where it is claimed next: to read it earlier makes no difference to anybody.  This
         # bit of what is explained says that somebody has just read one.
@@ -239,7 +243,13 @@ class Search:
         more = self.kept.get((node.done & ~self.reading, node.state), []) if node.done & self.reading else []
         for other in (*kept, *more):
             less = other.faults & ~node.faults == 0 and len(other.unmodelled) <= len(node.unmodelled)
-            if less and (other.faults != node.faults or other.broken == node.broken):
+            if not less:
+                continue
+            if (
+                other.broken == node.broken
+                if other.faults == node.faults
+                else not self.is_refuted(other.faults)
+            ):
                 return
         kept.append(node)
         self.parents[node] = parent
@@ -251,6 +261,10 @@ class Search:
         heappush(self.aside if self.hopeful and self.is_hopeless(node) else self.queue, entry)
         if not (node.faults or node.unmodelled or self.found.stuck):
             heappush(self.clean, entry[1:])
+
+    def is_refuted(self, faults: int) -> bool:
+        """Is it known that these faults, or no more than some of them, explain nothing?"""
+        return any(faults & ~refuted == 0 for refuted in self.refuted)
 
     def is_hopeless(self, node: Node) -> bool:
         """Is there no way from a place to the end, unless something is unmodelled?"""
@@ -527,6 +541,8 @@ class Search:
                     return self.finish()
                 if node.done & self.wanted == self.wanted:
                     heappop(self.queue)
+                    if self.is_refuted(node.faults):
+                        continue
                     found.goals.append(node)
                     self.limit = cost
                     if self.only is not None or not (node.faults or node.unmodelled or node.broken):
