@@ -56,7 +56,8 @@ def findings_table(result: Conformance) -> Table:
             row.store,
             f"race of {row.k}, {row.behind_gate:g} s",
             "",
-            f"{', '.join(map(str, row.effects))} effects; {row.per_racer:g} a racer",
+            f"{', '.join(map(str, row.effects))} effects; {row.per_racer:g} a racer"
+            + ("" if row.finding is None else f"; {row.finding.summary}"),
         )
     return table
 
@@ -145,17 +146,19 @@ def _races(atlas: Atlas) -> Iterator[str]:
     yield ""
     yield (
         "k processes resume one parked gate at the same time; behind it lie so many seconds and then an"
-        " effect. Effects a racer: the mean over the repetitions; 1.0 says that every one of them fires."
+        " effect. Effects a racer: the mean over the repetitions; 1.0 says that every one of them fires. The verdict is"
+        " that on the trace of the first repetition; *perhaps less*: a smaller explanation was not ruled out."
     )
     yield ""
     yield "![Effects a racer](races.png)"
     yield ""
-    yield "| system | store | k | seconds behind the gate | effects in each repetition | effects a racer |"
-    yield "|---|---|---:|---:|---|---:|"
+    yield "| system | store | k | seconds behind the gate | effects in each repetition | effects a racer | verdict |"
+    yield "|---|---|---:|---:|---|---:|---|"
     for row in atlas.races:
         yield (
             f"| {row.system} {row.version} | {row.store} | {row.k} | {row.behind_gate:g} |"
             f" [{', '.join(map(str, row.effects))}](traces/{row.trace}) | {row.per_racer:.2f} |"
+            f" {'' if row.finding is None else row.finding.summary} |"
         )
 
 

@@ -24,6 +24,7 @@ from trace_check.conformance.races import (
     RaceRow,
     cells,
     fired_in,
+    judge_race,
     race_scenario,
     run_race,
 )
@@ -54,7 +55,7 @@ class Conformance:
         not_recorded: what could not be had here.
         differences: where the verdicts aren't what is kept, or what they were the first time; one line each.
         mistaken: where a kept trace is not of what the atlas says; one line each.
-        unread: what is wrong with the trace of a race that could not be read; one line each.
+        unread: why the trace of a race could not be read or has no verdict; one line each.
         compared: how many recordings were compared with what is kept.
         traces: the folder of the recorded traces.
     """
@@ -207,28 +208,31 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
     """Races run one at a time: the others would take the processors from the racers."""
     for number, cell in enumerate(wanted, 1):
         fired: list[int] = []
-        traces: list[str] = []
+        first: Path | None = None
         for repetition in range(REPETITIONS):
             report(f"race {number} of {len(wanted)}, {cell.label}, {repetition + 1} of {REPETITIONS}")
             place = folder / ".again" if fired else folder
             try:
                 count, path = run_race(cell, place)
                 fired.append(count)
-                traces.append(path.relative_to(place).as_posix())
+                first = first or path
             except RecordingError as error:
                 result.not_recorded.append(_missing(error, cell.system, cell.store, f"race of {cell.racers}"))
-        if fired:
+        if first is not None:
             system = load_system(cell.system, cell.store)
+            version = system.version()
+            finding = judge_race(first, folder, system=system.name, version=version, store=cell.store)
             result.races.append(
                 RaceRow(
                     system=system.name,
-                    version=system.version(),
+                    version=version,
                     store=cell.store,
                     k=cell.racers,
                     behind_gate=cell.behind_gate,
                     effects=fired,
                     per_racer=round(sum(fired) / len(fired) / cell.racers, 3),
-                    trace=traces[0],
+                    trace=first.relative_to(folder).as_posix(),
+                    finding=finding,
                 )
             )
 
@@ -269,11 +273,14 @@ def check_stored(results: Path, jobs: int = 1, report: Report = lambda _: None) 
         partial(_judge_again, kept[at : at + _TOGETHER], result.traces)
         for at in range(0, len(kept), _TOGETHER)
     ]
-    again: list[tuple[Finding, str]] = []
-    for answer in call_all(calls, jobs=jobs, on_done=lambda n: report(f"part {n + 1} of {len(calls)}")):
+    races = [partial(_race_again, row, result.traces) for row in atlas.races]
+    answers: list[Any] = []
+    of_all: list[Callable[[], Any]] = [*races, *calls]  # what takes longest comes first
+    for answer in call_all(of_all, jobs=jobs, on_done=lambda n: report(f"part {n + 1} of {len(of_all)}")):
         if isinstance(answer, Failure):
             raise ResumeContractError(f"{result.traces}: {answer.reason}")
-        again += answer
+        answers.append(answer)
+    again: list[tuple[Finding, str]] = [one for answer in answers[len(races) :] for one in answer]
     for (_, before), (found, mistaken) in zip(kept, again, strict=True):
         path = result.traces / before.trace
         result.findings[_recording_of(before)] = [found]
@@ -288,10 +295,11 @@ def check_stored(results: Path, jobs: int = 1, report: Report = lambda _: None) 
             result.differences.append(
                 f"{path}: the events at which clauses break are not those that are kept"
             )
-    for row in atlas.races:
-        report(row.trace)
-        result.races.append(row)
-        _count_again(row, result)
+    for found_again in answers[: len(races)]:
+        result.races.append(found_again.row)
+        result.differences += found_again.differences
+        result.mistaken += found_again.mistaken
+        result.unread += found_again.unread
     if not result.findings:
         raise ResumeContractError(f"{results / ATLAS}: no recording in it: record some with conform --write")
     return result
@@ -316,23 +324,43 @@ def _judge_again(kept: Sequence[_Kept], traces: Path) -> list[tuple[Finding, str
     return again
 
 
-def _count_again(row: RaceRow, result: Conformance) -> None:
-    """Hold the trace of a race against the row of the table."""
-    path = result.traces / row.trace
+@dataclass
+class _RaceAgain:
+    """A row of the table, held against its trace; see `Conformance` for the lists."""
+
+    row: RaceRow
+    differences: list[str] = field(default_factory=list)
+    mistaken: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def _race_again(row: RaceRow, traces: Path) -> _RaceAgain:
+    """Count what the trace of a race shows to be fired, and check it."""
+    path = traces / row.trace
+    again = _RaceAgain(row)
     try:
         count, header = fired_in(path), _header(path)
+        found = judge_race(path, traces, system=row.system, version=row.version, store=row.store)
     except TraceError as error:
-        result.unread.append(str(error))
-        return
+        again.unread.append(str(error))
+        return again
     named = {"system": row.system, "version": row.version, "store": row.store}
     scenario = race_scenario(row.k, row.behind_gate)
     # the older ones have the name of the race that is recorded for its verdict
     older = scenario.replace("racers-", "race-", 1)
     named["scenario"] = older if header.scenario == older else scenario
     if mistaken := _mistaken(named, header):
-        result.mistaken.append(f"{path}: {mistaken}")
+        again.mistaken.append(f"{path}: {mistaken}")
     if count != row.effects[0]:
-        result.differences.append(f"{path}: kept are {row.effects[0]} effects; counted now: {count}")
+        again.differences.append(f"{path}: kept are {row.effects[0]} effects; counted now: {count}")
+    if found.verdict == "unchecked":
+        again.unread.append(str(found.error))
+        return again
+    before = row.finding
+    if before is not None and (found.outcome, found.breaks) != (before.outcome, before.breaks):
+        again.differences.append(f"{path}: kept is {before.summary}; checked now: {found.summary}")
+    again.row = msgspec.structs.replace(row, finding=found)
+    return again
 
 
 def _header(path: Path) -> Header:
@@ -370,7 +398,7 @@ def judged_again(result: Conformance, results: Path) -> Atlas:
         )
         for entry in before.systems
     ]
-    return msgspec.structs.replace(before, systems=entries)
+    return msgspec.structs.replace(before, systems=entries, races=result.races)
 
 
 def keep(result: Conformance, results: Path, recorded: Sequence[str]) -> Atlas:

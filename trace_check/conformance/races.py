@@ -9,8 +9,10 @@ from typing import Final
 import msgspec
 
 from trace_check.conformance.effects import applied
+from trace_check.conformance.judging import Finding, judge
+from trace_check.conformance.plan import Recording
 from trace_check.errors import RecordingError
-from trace_check.reader import read_trace
+from trace_check.reader import TraceStream, read_trace
 from trace_check.recording.catalogue import race
 from trace_check.recording.harness import record
 from trace_check.recording.system import SYSTEMS, load_system
@@ -23,6 +25,7 @@ __all__ = [
     "RaceRow",
     "cells",
     "fired_in",
+    "judge_race",
     "race_scenario",
     "run_race",
 ]
@@ -60,6 +63,7 @@ class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
         effects: the gated effects that were fired, in each repetition.
         per_racer: their mean, divided by k: 1.0 means that every racer fires.
         trace: that of the first repetition, below the folder of traces.
+        finding: what that trace shows.
     """
 
     system: str
@@ -70,6 +74,23 @@ class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
     effects: list[int]
     per_racer: float
     trace: str
+    finding: Finding | None = None
+
+
+def judge_race(path: Path, folder: Path, *, system: str, version: str, store: str) -> Finding:
+    """Check the trace of a race.
+
+    Args:
+        path: the trace.
+        folder: the folder of traces that it is in.
+        system, version, store: what raced.
+
+    Raises:
+        TraceError: it has no header that can be read.
+    """
+    with TraceStream(path) as stream:
+        header = stream.header
+    return judge(Recording(system, store, header.scenario, header.sink, varies=True), version, path, folder)
 
 
 def cells(systems: Sequence[str] = (), racers: Sequence[int] = RACERS) -> list[Cell]:
