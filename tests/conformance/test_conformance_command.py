@@ -174,6 +174,28 @@ def test_the_trace_of_a_race_is_held_against_the_table(
     assert err.count("\n") == 1
 
 
+def test_the_verdict_on_a_race_is_checked_again(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept, tmp_path / "results")
+    folder, path = str(tmp_path / "results"), tmp_path / "results" / "conformance.json"
+    _, trace = run_race(Cell("reference", "sqlite", 2, 0.0), tmp_path / "results" / "traces")
+    row: dict[str, Any] = {"system": "reference", "version": "1", "store": "sqlite", "k": 2, "behind_gate": 0.0}
+    row |= {"effects": [1], "per_racer": 0.5, "trace": trace.relative_to(path.parent / "traces").as_posix()}
+    write_json(path, read_atlas(path).to_json() | {"races": [row]})
+    assert command(["conform", "--stored", "--results", folder, "--write", folder], capsys)[0] == 0
+    (judged,) = read_atlas(path).races
+    assert judged.finding is not None
+    assert (judged.finding.verdict, judged.finding.varies) == ("conforms", True)
+    assert f"[1](traces/{row['trace']}) | 0.50 | conforms |" in (path.parent / "conformance.md").read_text()
+    atlas = read_atlas(path).to_json()
+    atlas["races"][0]["finding"]["verdict"] = "violates"
+    write_json(path, atlas)
+    status, _, err = command(["conform", "--stored", "--results", folder], capsys)
+    assert status == 1
+    assert err == f"difference: {trace}: kept is violates; checked now: conforms\n"
+
+
 def test_recorded_anew_it_is_the_same_or_the_difference_is_said(kept: Path, tmp_path: Path) -> None:
     made = conform(tmp_path, systems=["reference"], scenarios=SCENARIOS[:1], repeat=2)
     (recording,) = made.findings

@@ -1,6 +1,6 @@
-"""On kept traces of every program, TLC and the mirror say the same.
+"""On the kept traces, TLC and the mirror say the same.
 
-All of them are put to both by ``resume-contract trace check results/traces --engine both``.
+Left out are the races of four processes and more, which TLC doesn't decide in any time that one would wait.
 """
 
 from __future__ import annotations
@@ -15,24 +15,23 @@ from trace_check.observations import threads
 from trace_check.reader import Trace, read_trace
 
 TRACES = sorted((Path(__file__).parents[2] / "results" / "traces").rglob("*.jsonl*"))
+DECIDED_BY_TLC = ("race-two-resumers", "race-2x", "racers-2x")
 
 
 def chosen() -> list[Trace]:
-    """The first trace of each system and program, one of those that come to the same; races are left out."""
-    found: dict[tuple[str, str], Trace] = {}
+    """All kept traces, one of those that come to the same."""
     different: dict[tuple[str, ...], Trace] = {}
     for path in TRACES:
         trace = read_trace(path)
-        if not trace.header.scenario.startswith("race"):
-            found.setdefault((trace.header.system, repr(trace.header.program)), trace)
-    for trace in found.values():
-        different.setdefault(tuple(module_text([thread], [0]) for thread in threads(trace)), trace)
+        scenario = trace.header.scenario
+        if scenario.startswith(DECIDED_BY_TLC) or not scenario.startswith("race"):
+            different.setdefault(tuple(module_text([thread], [0]) for thread in threads(trace)), trace)
     return list(different.values())
 
 
 @pytest.mark.slow
-def test_both_engines_agree_on_traces_of_every_program() -> None:
+def test_both_engines_agree_on_every_kept_trace() -> None:
     traces = chosen()
-    assert len({trace.header.system for trace in traces}) >= 8
-    assert len(traces) >= 35
+    assert len({trace.header.system for trace in traces}) >= 9
+    assert len(traces) >= 350
     assert disagreements(traces) == []
