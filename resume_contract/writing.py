@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from resume_contract.errors import ResumeContractError
+from tlc_runner.outputs import wrong_with_output
 
 __all__ = ["require_folder", "require_output", "write_atomically", "write_json", "write_text"]
 
@@ -24,16 +25,8 @@ def require_output(path: Path, inputs: Iterable[Path] = ()) -> None:
     Raises:
         ResumeContractError: it is one of the inputs, or a folder, a device or the like.
     """
-    if not path.exists():
-        return
-    if not path.is_file():
-        what = "a folder" if path.is_dir() else "no regular file"
-        raise ResumeContractError(f"{path}: is {what}: name a file to write to")
-    for each in inputs:
-        if each.exists() and os.path.samefile(path, each):
-            raise ResumeContractError(
-                f"{path}: would be written over and is read as well: name another file to write to"
-            )
+    if (wrong := wrong_with_output(path, inputs)) is not None:
+        raise ResumeContractError(wrong)
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:

@@ -27,6 +27,9 @@ _HASTY_LOOK = 2_000
 _DIVES = ((True, True), (False, True), (False, False))
 """How a set of faults is looked for, one way after the other: is it eager, is it hasty (see `Search`)?"""
 
+_FEW = 60
+"""Up to so many observations, what nothing explains is sought in more ways."""
+
 
 class _Looks(NamedTuple):
     """How many places are looked at of a thread that plainly violates, before less is asked for than a proof.
@@ -47,10 +50,6 @@ class _Looks(NamedTuple):
 def _looks(budget: int, observations: int) -> _Looks:
     look = budget // (2 * observations)
     return _Looks(look, look // 3, 4 * budget // observations**2)
-
-
-_FEW = 60
-"""Observations of which what nothing explains is sought in more ways."""
 
 
 def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
@@ -134,8 +133,11 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
             result.ways |= dive.found.ways
             if not dive.found.goals:
                 refuted.add(faults)
-        if not finished:
-            return _plainly(steps, search, budget - spent, refuted) if is_plain else None, spent
+        if not finished or (is_plain and not result.goals and spent > 2 * looks.loosened):
+            found = _plainly(steps, search, budget - spent, refuted) if is_plain else None
+            if found is not None:
+                found.expanded += spent
+            return found, spent
         if result.goals:
             break
     confirmed = {goal.faults for goal in result.goals}

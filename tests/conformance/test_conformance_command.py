@@ -180,7 +180,13 @@ def test_the_verdict_on_a_race_is_checked_again(
     shutil.copytree(kept, tmp_path / "results")
     folder, path = str(tmp_path / "results"), tmp_path / "results" / "conformance.json"
     _, trace = run_race(Cell("reference", "sqlite", 2, 0.0), tmp_path / "results" / "traces")
-    row: dict[str, Any] = {"system": "reference", "version": "1", "store": "sqlite", "k": 2, "behind_gate": 0.0}
+    row: dict[str, Any] = {
+        "system": "reference",
+        "version": "1",
+        "store": "sqlite",
+        "k": 2,
+        "behind_gate": 0.0,
+    }
     row |= {"effects": [1], "per_racer": 0.5, "trace": trace.relative_to(path.parent / "traces").as_posix()}
     write_json(path, read_atlas(path).to_json() | {"races": [row]})
     assert command(["conform", "--stored", "--results", folder, "--write", folder], capsys)[0] == 0
