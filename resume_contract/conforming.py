@@ -23,6 +23,7 @@ from trace_check.conformance.races import (
     Cell,
     RaceRow,
     cells,
+    effects_a_racer,
     fired_in,
     judge_race,
     race_scenario,
@@ -230,7 +231,7 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
                     k=cell.racers,
                     behind_gate=cell.behind_gate,
                     effects=fired,
-                    per_racer=round(sum(fired) / len(fired) / cell.racers, 3),
+                    per_racer=effects_a_racer(fired, cell.racers),
                     trace=first.relative_to(folder).as_posix(),
                     finding=finding,
                 )
@@ -295,6 +296,10 @@ def check_stored(results: Path, jobs: int = 1, report: Report = lambda _: None) 
             result.differences.append(
                 f"{path}: the events at which clauses break are not those that are kept"
             )
+        if (found.exercised, found.smallest) != (before.exercised, before.smallest):
+            result.differences.append(
+                f"{path}: what it puts to a test, or whether the explanation is the smallest, is not what is kept"
+            )
     for found_again in answers[: len(races)]:
         result.races.append(found_again.row)
         result.differences += found_again.differences
@@ -357,7 +362,7 @@ def _race_again(row: RaceRow, traces: Path) -> _RaceAgain:
         again.unread.append(str(found.error))
         return again
     before = row.finding
-    if before is not None and (found.outcome, found.breaks) != (before.outcome, before.breaks):
+    if before is not None and found != before:
         again.differences.append(f"{path}: kept is {before.summary}; checked now: {found.summary}")
     again.row = msgspec.structs.replace(row, finding=found)
     return again

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from trace_check.checker import Verdict
     from trace_check.reader import Trace
 
-__all__ = ["STANDARD_INPUT", "TraceInputs"]
+__all__ = ["STANDARD_INPUT", "TraceInputs", "sources"]
 
 STANDARD_INPUT = "-"
+
+
+def sources(names: Iterable[str]) -> list[Path]:
+    """The files that names of traces on a command line stand for, standard input's among them: no output may be one."""
+    return [Path("/dev/stdin" if name == STANDARD_INPUT else name) for name in names]
 
 
 class TraceInputs:

@@ -40,7 +40,10 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.unmodelled:
         lines.append(f"  explained by no set of faults, and taken at its word: event {_unmodelled(verdict)}")
     if not verdict.smallest:
-        lines.append("  a smaller explanation was not ruled out: a larger --budget looks further")
+        what = "that some set of faults explains all" if verdict.unmodelled else "a smaller explanation"
+        lines.append(
+            f"  {what} was not ruled out, which a larger --budget may do; the verdict stands in any case"
+        )
     if verdict.verdict == "conforms":
         clauses = ", ".join(verdict.exercised) or "no clause"
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")

@@ -93,7 +93,8 @@ class Verdict:
         clauses: the clauses that break.
         explanations: the smallest sets of faults that explain the whole trace; [()] where none is needed.
         unmodelled: events (from 1) that no set of faults explains.
-        smallest: whether it is known that nothing smaller explains the trace.
+        smallest: whether it is known that no smaller set of faults explains the trace; where events are unmodelled, that
+            none does.
         unmodelled_lines: the lines of these in the file.
         first_unexplained: the first event that the reference can't explain, None where it can explain all.
         hidden_steps: steps that the explanation had to suppose.
@@ -290,7 +291,7 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
                 all(g.broken >> bit & 1 for g in goals)
                 if explained.surely is None
                 else bool(explained.surely >> bit & 1)
-            )
+            ) or bool(explained.shown >> bit & 1)
             verdict.clauses.append(BrokenClause(clause, where, certain, thread.name))
     if any(g.faults or g.unmodelled for g in goals):
         verdict.first = _first_unexplained(matcher, thread, explained, trace)

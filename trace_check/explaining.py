@@ -8,7 +8,7 @@ from pymodel.resume.fault_names import FAULTS
 from pymodel.resume.faults import CHECK_THEN_CLAIM
 from trace_check.matching import Matcher
 from trace_check.observations import Thread
-from trace_check.search import Explained, Search, Steps
+from trace_check.search import CO_C, Explained, Search, Steps
 from trace_check.symmetry import Loosened, loosen
 
 __all__ = ["explain", "explain_thread"]
@@ -16,8 +16,8 @@ __all__ = ["explain", "explain_thread"]
 _FIRST_LOOK = 500
 """Places that are looked at before twins are made use of."""
 
-_FIRST_LOOK_AT_TWINS = 100
-"""The same where there are twins; and one for each observation."""
+_FIRST_LOOK_AT_MANY = 200
+"""The same where there are twins, and each place takes its time."""
 
 _ALL_FAULTS = (1 << len(FAULTS)) - 1
 
@@ -28,7 +28,7 @@ _DIVES = ((True, True), (False, True), (False, False))
 """How a set of faults is looked for, one way after the other: is it eager, is it hasty (see `Search`)?"""
 
 _FEW = 60
-"""Up to so many observations, what nothing explains is sought in more ways."""
+"""Up to so many observations the first look is as long as without twins, and the unmodelled is sought in more ways."""
 
 
 class _Looks(NamedTuple):
@@ -39,7 +39,7 @@ class _Looks(NamedTuple):
     Attributes:
         loosened: while its twins are interchangeable.
         dive: for what one set of faults may explain.
-        whole: of the thread as it is.
+        whole: of the thread as it is, and to see how far the reference gets.
     """
 
     loosened: int
@@ -72,6 +72,7 @@ def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
     other.expanded += found.expanded
     if other.goals and other.cost < found.cost:
         return wider, other
+    found.smallest = found.smallest and other.smallest
     found.expanded = other.expanded
     return matcher, found
 
@@ -85,11 +86,17 @@ def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Expla
         below: look only for explanations by fewer faults than so many.
     """
     steps = Steps(matcher)
-    observations = matcher.thread.observations
-    search = Search(steps, observations, below=below)
-    loosened = loosen(matcher.thread) if below is None else None
-    first_look = _FIRST_LOOK if loosened is None else _FIRST_LOOK_AT_TWINS + len(observations)
-    if search.run(min(first_look, budget)):
+    search = Search(steps, matcher.thread.observations, below=below)
+    found = _explain(steps, search, budget)
+    found.shown = search.surely_broken()
+    return found
+
+
+def _explain(steps: Steps, search: Search, budget: int) -> Explained:
+    observations = search.observations
+    loosened = loosen(steps.matcher.thread) if search.below is None else None
+    is_quick = loosened is None or len(observations) <= _FEW
+    if search.run(min(_FIRST_LOOK if is_quick else _FIRST_LOOK_AT_MANY, budget)):
         return search.found
     spent = 0
     if loosened is not None:
@@ -98,6 +105,7 @@ def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Expla
             return found
     if not search.run(budget - spent):
         search.found.goals.clear()
+        search.found.smallest = False
     search.found.expanded += spent
     return search.found
 
@@ -110,6 +118,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
     is_plain = bool(search.surely_broken())
     looks = _looks(budget, len(search.observations))
     refuted: set[int] = set()
+    tried: set[int] = set()
     spent = 0
     while True:
         loose = Search(steps, loosened.observations, loosened=loosened, refuted=refuted)
@@ -127,6 +136,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
             else:
                 dive, finished, expanded = _dive(steps, search, faults, budget - spent)
             spent += expanded
+            tried.add(faults)
             if not finished:
                 break
             result.goals += dive.found.goals
@@ -134,7 +144,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
             if not dive.found.goals:
                 refuted.add(faults)
         if not finished or (is_plain and not result.goals and spent > 2 * looks.loosened):
-            found = _plainly(steps, search, budget - spent, refuted) if is_plain else None
+            found = _plainly(steps, search, budget - spent, tried) if is_plain else None
             if found is not None:
                 found.expanded += spent
             return found, spent
@@ -145,6 +155,12 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
     for goal in loose.found.goals:
         if goal.faults in confirmed:
             result.surely &= goal.broken
+    for faults in sorted(confirmed):
+        if faults & CHECK_THEN_CLAIM and result.surely & CO_C:
+            without = Search(steps, loosened.observations, loosened=loosened, only=faults, avoiding=CO_C)
+            if not without.run(looks.loosened if is_plain else budget - spent) or without.found.goals:
+                result.surely &= ~CO_C
+            spent += without.found.expanded
     _see_how_far(steps, search, result, budget - spent)
     result.expanded += search.found.expanded + spent
     return result, spent
@@ -173,7 +189,7 @@ def _see_how_far(steps: Steps, search: Search, result: Explained, budget: int) -
     if not any(goal.faults or goal.unmodelled or goal.broken for goal in result.goals):
         return
     if not search.found.stuck and search.surely_broken():
-        search.look_further(search.found.expanded + budget)
+        search.look_further(search.found.expanded + _looks(budget, len(search.observations)).whole)
     result.stuck = search.found.stuck
     if not result.stuck:
         without = Search(steps, search.observations, only=0)
@@ -183,10 +199,10 @@ def _see_how_far(steps: Steps, search: Search, result: Explained, budget: int) -
         result.stuck = without.found.stuck
 
 
-def _plainly(steps: Steps, search: Search, budget: int, refuted: set[int]) -> Explained | None:
+def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Explained | None:
     """What explains a thread that violates by what it shows, mostly without a proof that nothing smaller does.
 
-    The faults of which such a thread must have used one are tried, unless they are refuted, alone and then with the one
+    The faults of which such a thread must have used one are tried, unless they have been, alone and then with the one
     that racers use most.  If these do not explain it, what nothing explains is taken for true as it comes.  None if the
     budget was used up.
     """
@@ -199,7 +215,7 @@ def _plainly(steps: Steps, search: Search, budget: int, refuted: set[int]) -> Ex
     for sets in (again, [one | CHECK_THEN_CLAIM for one in again]):
         result = Explained(smallest=False, surely=search.surely_broken())
         for faults in sets:
-            if faults in refuted:
+            if faults in tried:
                 continue
             dive, _, expanded = _dive(steps, search, faults, looks.dive, patient=False)
             spent += expanded
@@ -212,6 +228,7 @@ def _plainly(steps: Steps, search: Search, budget: int, refuted: set[int]) -> Ex
     found = _without(steps, search, budget - spent)
     if found is not None:
         found.expanded += spent
+        found.smallest = False
     return found
 
 
@@ -230,6 +247,5 @@ def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
     found = min(tries, key=lambda one: one.cost)
     _see_how_far(steps, search, found, budget)
     found.surely = search.surely_broken()
-    found.smallest = False
     found.expanded += search.found.expanded
     return found

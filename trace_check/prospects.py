@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pymodel.resume import reading as at
 from pymodel.resume.faults import LEDGER_IGNORED, RECORD_BEFORE_FIRE, UNKEYED_EFFECT, UNSTABLE_KEY
-from trace_check.events import Committed, Computed, EffectFired, GatePassed, Loaded, Recorded
+from trace_check.events import Committed, Computed, Crashed, EffectFired, GatePassed, Loaded, Recorded
 from trace_check.matching import Matcher
 from trace_check.observations import Observation
 from trace_check.symmetry import Loosened
@@ -169,11 +169,19 @@ class Prospects:
             owed.records.append((i, self._loads_before(i), b, thread.units[event.unit]))
 
     def _commits_first(self, i: int) -> bool:
-        """Has nobody committed the same unit of the same branch before observation i, as far as this is shown?"""
-        if "committed" not in self._matcher.thread.observes:
+        """Has nobody committed the same unit of the same branch before observation i?
+
+        Who crashes may have left a torn checkpoint.
+        """
+        if not {"committed", "crashed"} <= self._matcher.thread.observes:
             return False
         one = self._observations[i].event
         assert isinstance(one, Committed)
+        if any(
+            isinstance(other.event, Crashed) and self._may_come_before(j, i)
+            for j, other in enumerate(self._observations)
+        ):
+            return False
         return not any(
             isinstance(event := other.event, Committed)
             and (event.branch, event.unit) == (one.branch, one.unit)

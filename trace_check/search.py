@@ -41,14 +41,14 @@ from trace_check.observations import Observation
 from trace_check.prospects import Prospects
 from trace_check.symmetry import Loosened
 
-__all__ = ["ALL_CLAUSES", "ASSERTED", "Explained", "Node", "Search", "Steps", "Way", "breaks"]
+__all__ = ["ALL_CLAUSES", "ASSERTED", "CO_C", "Explained", "Node", "Search", "Steps", "Way", "breaks"]
 
 ALL_CLAUSES = (*CLAUSES, "LV")
 ASSERTED = 16
 """Bits of `Node.broken` from here on: the clauses broken in a state that nothing explains and an event only asserts."""
 _LV = 1 << len(CLAUSES)
 _EO = 1 << CLAUSES.index("EO")
-_CO_C = 1 << CLAUSES.index("CO-C")
+CO_C = 1 << CLAUSES.index("CO-C")
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _READ = ClaimChecking.__name__
@@ -91,7 +91,9 @@ class Explained:
         stuck: without any fault, the places that explain most.
         expanded: places expanded.
         surely: the clauses, as bits, that break in every explanation, where the goals are not all that there are.
-        smallest: whether it is known that nothing smaller explains the thread.
+        smallest: whether it is known that no smaller set of faults explains the thread; where something is unmodelled,
+            that none does.
+        shown: the clauses, as bits, that the thread breaks by what it shows, whatever explains it.
     """
 
     goals: list[Node] = field(default_factory=list)
@@ -100,6 +102,7 @@ class Explained:
     expanded: int = 0
     surely: int | None = None
     smallest: bool = True
+    shown: int = 0
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -154,13 +157,15 @@ class Search:
     Args:
         steps: the steps there are.
         observations: in the order of their intervals.
-        only: look only for an explanation by these faults, and stop at the first; None: for all the cheapest.
+        only: look only for an explanation by these faults, and stop at the first (by none, at the first in which no
+            clause breaks); None: for all the cheapest.
         hasty: look at unseen steps only of those of whom something is shown next, which may miss an explanation.
         eager: whoever is shown to pass a gate reads it before somebody claims it, and whoever has read it claims it
             as soon as somebody else has, which may miss one, too.
         below: look only for explanations by fewer faults than so many, and for none with anything unmodelled.
         loosened: the observations are these, and their twins interchangeable; then nothing is unmodelled.
         refuted: sets of faults of which it is known that they explain nothing.
+        avoiding: look only for explanations in which these clauses, as bits, do not break.
     """
 
     def __init__(
@@ -174,6 +179,7 @@ class Search:
         below: int | None = None,
         loosened: Loosened | None = None,
         refuted: Collection[int] = (),
+        avoiding: int = 0,
     ) -> None:
         self.steps = steps
         self.matcher = steps.matcher
@@ -184,6 +190,7 @@ class Search:
         self.below = below
         self.loosened = loosened
         self.refuted = refuted
+        self.avoiding = avoiding
         self.wanted = sum(1 << i for i, o in enumerate(observations) if not o.pending)
         # A gate is read unseen only where it is claimed next: to read it earlier makes no difference to anybody.  This
         # bit of what is explained says that somebody has just read one.
@@ -239,6 +246,8 @@ class Search:
 
     def add(self, node: Node, parent: tuple[Node, str, int | None] | None) -> None:
         """Keep a place, unless a smaller set of faults led there too."""
+        if node.broken & self.avoiding:
+            return
         kept = self.kept.setdefault((node.done, node.state), [])
         more = self.kept.get((node.done & ~self.reading, node.state), []) if node.done & self.reading else []
         for other in (*kept, *more):
@@ -545,7 +554,7 @@ class Search:
                         continue
                     found.goals.append(node)
                     self.limit = cost
-                    if self.only is not None or not (node.faults or node.unmodelled or node.broken):
+                    if self.only or not (node.faults or node.unmodelled or node.broken):
                         found.goals = [node]
                         return self.finish()
                     continue
@@ -599,8 +608,7 @@ class Search:
             return False
         faults, broken = [node.faults], node.broken
         if node.faults & CHECK_THEN_CLAIM:
-            # Whoever reads a gate and is the first to claim it could have claimed it at once, without a fault.
-            broken |= _CO_C
+            broken |= CO_C  # whether it can do without is looked at later: `explaining` asks for that
         if self.prospects.applies_again(node.done, node.state):
             broken |= _EO
             if not node.faults & self.again:

@@ -115,9 +115,9 @@ def EO(c, s):
                 if applied == 0:
                     if s[ledger_at(c, b, x)] != NONE:
                         return False
-                    start = own_at(c, b, 0) + ENTRY_UNIT
-                    for i in range(1, s[branch_at(c, b) + OWN_LENGTH] + 1):
-                        if s[start + i * c.entry] == c.unit_of[x]:
+                    first = own_at(c, b, 1) + ENTRY_UNIT
+                    for i in range(s[branch_at(c, b) + OWN_LENGTH]):
+                        if s[first + i * c.entry] == c.unit_of[x]:
                             return False
     return True
 

@@ -137,9 +137,9 @@ def length(c, s, b):
 
 def newest(c, s, b, u):
     """The position of the newest checkpoint of unit u in branch b; 0: there is none (then ~Has(b, u))."""
-    start = ckpt_at(c, b, 0) + ENTRY_UNIT
+    first = ckpt_at(c, b, 1) + ENTRY_UNIT
     for i in range(length(c, s, b), 0, -1):
-        if s[start + i * c.entry] == u:
+        if s[first + (i - 1) * c.entry] == u:
             return i
     return NONE
 

@@ -270,6 +270,6 @@ def _is_of(value: object, name: str) -> bool:
 
 def _file_name(scenario: str) -> str:
     """A name that a file can have, short, and another for another scenario."""
-    digest = hashlib.sha256(scenario.encode()).hexdigest()[:8]
+    digest = hashlib.sha256(scenario.encode(errors="surrogatepass")).hexdigest()[:8]
     readable = re.sub(r"[^A-Za-z0-9.-]+", "-", scenario.rpartition("/")[2]).strip("-.")
     return f"{readable[:80]}-{digest}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,22 @@ def test_a_baseline_may_be_written_anew(tmp_path: Path, capfd: pytest.CaptureFix
     assert run(both) == 1
     assert run([*both, "--baseline", str(known)]) == 0
     require_output(tmp_path / "new", [tmp_path / "gone"])
+
+
+def test_standard_input_is_not_written_over(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    shutil.copy(KILL, trace)
+    for arguments in (["shrink", "-", "-o", str(trace)], ["check", "-", "--write-baseline", str(trace)]):
+        with trace.open("rb") as given:
+            done = subprocess.run(
+                [sys.executable, "-m", "resume_contract", "trace", *arguments],
+                stdin=given,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"error: {trace}: would be written over and is read as well: name another file to write to\n"
+        )
+    assert trace.read_bytes() == KILL.read_bytes()

@@ -11,7 +11,7 @@ import msgspec
 from trace_check.conformance.judging import Finding
 from trace_check.conformance.plan import Omitted
 from trace_check.conformance.profiles import Proof, Standing, profile_of
-from trace_check.conformance.races import RaceRow
+from trace_check.conformance.races import RaceRow, effects_a_racer
 from trace_check.errors import TraceError
 from trace_check.recording.system import load_system
 from trace_check.search import ALL_CLAUSES
@@ -164,9 +164,22 @@ def _wrong(atlas: Atlas) -> Iterator[str]:
             seen.add(key)
             if not _is_inside(found.trace):
                 yield f"the trace is not below the folder of traces - at `{where}.trace`"
+    raced: set[tuple[object, ...]] = set()
     for number, row in enumerate(atlas.races):
         if not row.effects:
             yield f"the race has no repetition - at `$.races[{number}].effects`"
+        elif row.k < 1 or row.per_racer != effects_a_racer(row.effects, row.k):
+            yield f"the effects a racer are not those of the repetitions - at `$.races[{number}].per_racer`"
+        cell = row.system, row.version, row.store, row.k, row.behind_gate
+        if cell in raced:
+            yield f"the race is there twice - at `$.races[{number}]`"
+        raced.add(cell)
+        judged = row.finding
+        if judged is not None and (judged.system, judged.version, judged.store, judged.trace) != (
+            *cell[:3],
+            row.trace,
+        ):
+            yield f"the finding is of another race - at `$.races[{number}].finding`"
         if not _is_inside(row.trace):
             yield f"the trace is not below the folder of traces - at `$.races[{number}].trace`"
 

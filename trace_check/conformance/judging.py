@@ -38,7 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         breaks: the clauses that break.
         explanations: the smallest sets of faults that explain it.
         unmodelled: events that no set of faults explains.
-        smallest: whether it is known that nothing smaller explains it.
+        smallest: whether it is known that no smaller set of faults explains it, or none where events are unmodelled.
         exercised: the clauses that its events put to a test.
         repeated: how often an effect was applied again, by cause.
         error: why it is unchecked.

@@ -24,6 +24,7 @@ __all__ = [
     "Cell",
     "RaceRow",
     "cells",
+    "effects_a_racer",
     "fired_in",
     "judge_race",
     "race_scenario",
@@ -75,6 +76,11 @@ class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
     per_racer: float
     trace: str
     finding: Finding | None = None
+
+
+def effects_a_racer(effects: Sequence[int], racers: int) -> float:
+    """The mean of the effects in each repetition, divided by the racers: 1.0 means that every racer fires."""
+    return round(sum(effects) / len(effects) / racers, 3)
 
 
 def judge_race(path: Path, folder: Path, *, system: str, version: str, store: str) -> Finding:

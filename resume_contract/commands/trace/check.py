@@ -14,7 +14,7 @@ from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.second_opinions import Opinions, SecondOpinions
-from resume_contract.trace_inputs import TraceInputs
+from resume_contract.trace_inputs import TraceInputs, sources
 from resume_contract.verdicts import verdict_lines
 from resume_contract.writing import require_output
 from trace_check.printing import printable
@@ -79,7 +79,7 @@ def check_command(
         if tlc is not None and engine == "tlc":
             _by_tlc_alone(Opinions(tlc, allow_torn), inputs, as_json)
         if write_baseline is not None:
-            require_output(write_baseline, inputs.paths)
+            require_output(write_baseline, [*inputs.paths, *sources(files)])
         known = Known(baseline, allow_torn=allow_torn)
         second = SecondOpinions(tlc, allow_torn)
         with status_line("checking") as report:

@@ -13,7 +13,7 @@ from resume_contract.commands.options import JsonOption
 from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import ResumeContractError, require
 from resume_contract.progress import status_line
-from resume_contract.trace_inputs import TraceInputs
+from resume_contract.trace_inputs import TraceInputs, sources
 from resume_contract.verdicts import verdict_lines
 from resume_contract.writing import require_output
 from trace_check.printing import printable
@@ -53,7 +53,7 @@ def show_command(
 
     if output is not None:
         require(output.suffix.removeprefix("."), f"file {output}: format", PICTURES)
-        require_output(output, [Path(file)])
+        require_output(output, sources([file]))
     with TraceInputs([file], folders=False) as inputs:
         trace = inputs.trace(read_trace(inputs.paths[0], allow_torn=allow_torn))
     verdict, candidates = None, None

@@ -15,7 +15,7 @@ from resume_contract.commands.trace.options import TornOption
 from resume_contract.errors import ResumeContractError
 from resume_contract.progress import status_line
 from resume_contract.trace_files import ENDINGS
-from resume_contract.trace_inputs import TraceInputs
+from resume_contract.trace_inputs import TraceInputs, sources
 from resume_contract.verdicts import verdict_lines
 from resume_contract.writing import require_output, void, write_atomically
 from trace_check.printing import printable
@@ -47,7 +47,7 @@ def shrink_command(
         raise ResumeContractError(
             f"file {output}: its format is unknown: name one that ends in {' or '.join(ENDINGS)}"
         )
-    require_output(output, [Path(file)])
+    require_output(output, sources([file]))
     with TraceInputs([file], folders=False) as inputs:
         trace = inputs.trace(read_trace(inputs.paths[0], allow_torn=allow_torn))
     with status_line(f"shrinking {file}") as report:
