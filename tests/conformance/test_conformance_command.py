@@ -273,6 +273,12 @@ def damaged(atlas: dict[str, Any], what: str) -> object:
     row |= {"effects": [], "per_racer": 0.5, "trace": "t.jsonl.gz"}
     if what == "race":
         atlas["races"] = [row]
+    elif what == "share":
+        atlas["races"] = [row | {"effects": [1, 2]}]
+    elif what == "race twice":
+        atlas["races"] = [row | {"effects": [1]}] * 2
+    elif what == "finding":
+        atlas["races"] = [row | {"effects": [1], "finding": entry["recordings"][0]}]
     elif what == "profile":
         del entry["profile"]["PC"]
     elif what == "effects":
@@ -286,7 +292,9 @@ def damaged(atlas: dict[str, Any], what: str) -> object:
     return atlas
 
 
-@pytest.mark.parametrize("what", ["race", "profile", "effects", "twice", "other", "type"])
+@pytest.mark.parametrize(
+    "what", ["race", "share", "race twice", "finding", "profile", "effects", "twice", "other", "type"]
+)
 def test_a_damaged_atlas_is_one_line(
     what: str, kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
