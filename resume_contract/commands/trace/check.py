@@ -34,7 +34,11 @@ def check_command(
     allow_torn: TornOption = False,
     budget: Annotated[
         int | None,
-        typer.Option("--budget", min=1, help="How many states the search may look at for one trace."),
+        typer.Option(
+            "--budget",
+            min=1,
+            help="How many places the search may look at for each thread; 200,000 without it.",
+        ),
     ] = None,
     baseline: Annotated[
         Path | None,

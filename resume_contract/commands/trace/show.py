@@ -42,7 +42,11 @@ def show_command(
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option("--budget", min=1, help="How many states the search may look at for each thread."),
+        typer.Option(
+            "--budget",
+            min=1,
+            help="How many places the search may look at for each thread; 200,000 without it.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     allow_torn: TornOption = False,

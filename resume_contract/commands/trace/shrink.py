@@ -35,7 +35,11 @@ def shrink_command(
     allow_torn: TornOption = False,
     budget: Annotated[
         int | None,
-        typer.Option("--budget", min=1, help="How many states the search may look at for each thread."),
+        typer.Option(
+            "--budget",
+            min=1,
+            help="How many places the search may look at for each thread; 200,000 without it.",
+        ),
     ] = None,
 ) -> None:
     """Reduce a trace to the shortest one that has the same verdict."""
