@@ -15,7 +15,7 @@ _ERRORS: Final = "resume_contract_escapes"
 
 
 def never_fail() -> None:
-    """From now on what the streams' encoding lacks is written as ``\\uXXXX``, which JSON reads as well."""
+    """From now on what the streams' encoding lacks is written as JSON's escape: a backslash, u and four hex digits."""
     codecs.register_error(_ERRORS, _escaped)
     for stream in (sys.stdout, sys.stderr):
         # what was asked for by PYTHONIOENCODING, such as replace, stays

@@ -6,14 +6,19 @@ import random
 
 from script import Script, effect, gate, unit
 
-__all__ = ["all_pass", "one_passes", "parked", "random_race"]
+from trace_check.events import ProgramUnit
+
+__all__ = ["GATE_ALONE", "all_pass", "one_passes", "parked", "random_race"]
 
 PROGRAM = (unit("u1", effect("e1")), unit("u2", gate("g"), effect("e2", "g")))
 
 
-def parked(sink: str) -> Script:
+GATE_ALONE = (unit("u1", effect("e1")), unit("u2", gate("g")), unit("u3", effect("e2")))
+
+
+def parked(sink: str, program: tuple[ProgramUnit, ...] = PROGRAM) -> Script:
     """The first process has come to the gate."""
-    script = Script(*PROGRAM, sink=sink)
+    script = Script(*program, sink=sink)
     script.load("p1", 0)
     script.fire("p1", "e1")
     script.record("p1", "e1")

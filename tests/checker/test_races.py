@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-from races import all_pass, one_passes, parked, random_race
-from script import Script, effect, gate, unit
+from races import GATE_ALONE, all_pass, one_passes, parked, random_race
+from script import Script, effect, unit
 
 from pymodel.resume.fault_names import fault_bits
 from resume_contract.verdicts import verdict_lines
@@ -91,23 +91,9 @@ def test_one_passes(count: int, tmp_path: Path) -> None:
     assert "CO-C" in found.exercised
 
 
-THREE = (unit("u1", effect("e1")), unit("u2", gate("g")), unit("u3", effect("e2")))
-
-
-def at_a_gate_alone() -> Script:
-    """A process has come to a gate that is a unit of its own."""
-    script = Script(*THREE, sink="keyed")
-    script.load("p1", 0)
-    script.fire("p1", "e1")
-    script.record("p1", "e1")
-    script.commit("p1", "u1", e1="ok")
-    script.park("p1", "g")
-    return script
-
-
 def test_racers_that_get_nowhere_do_not_starve_where_there_is_another_way(tmp_path: Path) -> None:
     """Of the ways to explain a race without a fault one is clean, and the race conforms."""
-    script = at_a_gate_alone()
+    script = parked("keyed", GATE_ALONE)
     script.answer("client", "g", "d1", "yes")
     racers = [f"r{n}" for n in range(4)]
     begun = [script.begin(racer, "loaded") for racer in racers]
@@ -125,7 +111,7 @@ def test_racers_that_get_nowhere_do_not_starve_where_there_is_another_way(tmp_pa
 
 
 def test_what_reads_a_gate_and_never_claims_it_breaks_nothing_for_certain(tmp_path: Path) -> None:
-    script = at_a_gate_alone()
+    script = parked("keyed", GATE_ALONE)
     script.answer("r0", "g", "d1", "yes")
     script.load("r0", 1)
     racers = [f"r{n}" for n in range(1, 4)]

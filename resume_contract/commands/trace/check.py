@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from resume_contract.commands.options import HeapOption, JarOption, JavaOption, JsonOption
-from resume_contract.commands.trace.options import TornOption
+from resume_contract.commands.trace.options import BudgetOption, TornOption
 from resume_contract.errors import COULD_NOT_CHECK, ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.second_opinions import Opinions, SecondOpinions
@@ -32,14 +32,7 @@ def check_command(
     ],
     as_json: JsonOption = False,
     allow_torn: TornOption = False,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            "--budget",
-            min=1,
-            help="How many places the search may look at for each thread; 200,000 without it.",
-        ),
-    ] = None,
+    budget: BudgetOption = None,
     baseline: Annotated[
         Path | None,
         typer.Option("--baseline", metavar="FILE", help="Accept the violations that this file lists."),

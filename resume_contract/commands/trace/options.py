@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["TornOption"]
+__all__ = ["BudgetOption", "TornOption"]
+
+BudgetOption = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        min=1,
+        help="How many places the search may look at for each thread; 200,000 without it.",
+    ),
+]
 
 TornOption = Annotated[
     bool,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from resume_contract.commands.options import JsonOption
-from resume_contract.commands.trace.options import TornOption
+from resume_contract.commands.trace.options import BudgetOption, TornOption
 from resume_contract.errors import ResumeContractError, require
 from resume_contract.progress import status_line
 from resume_contract.trace_inputs import TraceInputs, sources
@@ -40,14 +40,7 @@ def show_command(
     thread: Annotated[
         str | None, typer.Option("--thread", metavar="NAME", help="Show only this workflow instance.")
     ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            "--budget",
-            min=1,
-            help="How many places the search may look at for each thread; 200,000 without it.",
-        ),
-    ] = None,
+    budget: BudgetOption = None,
     as_json: JsonOption = False,
     allow_torn: TornOption = False,
 ) -> None:

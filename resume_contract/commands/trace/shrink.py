@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from resume_contract.commands.options import JsonOption
-from resume_contract.commands.trace.options import TornOption
+from resume_contract.commands.trace.options import BudgetOption, TornOption
 from resume_contract.errors import ResumeContractError
 from resume_contract.progress import status_line
 from resume_contract.trace_files import ENDINGS
@@ -33,14 +33,7 @@ def shrink_command(
     ],
     as_json: JsonOption = False,
     allow_torn: TornOption = False,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            "--budget",
-            min=1,
-            help="How many places the search may look at for each thread; 200,000 without it.",
-        ),
-    ] = None,
+    budget: BudgetOption = None,
 ) -> None:
     """Reduce a trace to the shortest one that has the same verdict."""
     from trace_check.checker import DEFAULT_BUDGET
