@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -43,9 +44,11 @@ def java_of(child: subprocess.Popen[str]) -> psutil.Process:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for process in psutil.Process(child.pid).children():
-            cpu = process.cpu_times()
-            if "tlc2.TLC" in process.cmdline() and cpu.user + cpu.system > 2:
-                return process
+            # The driver first asks Java for its version: that process may end while it is looked at.
+            with contextlib.suppress(psutil.NoSuchProcess):
+                cpu = process.cpu_times()
+                if "tlc2.TLC" in process.cmdline() and cpu.user + cpu.system > 2:
+                    return process
         time.sleep(0.1)
     raise AssertionError("TLC did not start within a minute")
 
