@@ -396,6 +396,14 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def name_of(process: psutil.Process) -> str:
+    """Its name; none if it has ended by now."""
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def test_interrupted_it_leaves_the_last_good_results(tmp_path: Path) -> None:
     good = '{"version": 1, "rows": []}\n'
     (tmp_path / "bounds.json").write_text(good)
@@ -406,7 +414,7 @@ def test_interrupted_it_leaves_the_last_good_results(tmp_path: Path) -> None:
         text=True,
     )
     watched = psutil.Process(process.pid)
-    wait_for(lambda: any("java" in child.name() for child in watched.children(recursive=True)))
+    wait_for(lambda: any("java" in name_of(child) for child in watched.children(recursive=True)))
     children = watched.children(recursive=True)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -151,7 +152,11 @@ def test_signals_take_tlc_along(specs: Path, config: Callable[[str], Path], numb
         while not found and time.monotonic() < deadline:
             time.sleep(0.1)
             children = psutil.Process(process.pid).children()
-            found = [child for child in children if "tlc2.TLC" in child.cmdline() and child.num_threads() > 5]
+            # The driver first asks Java for its version: that process may end while it is looked at.
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found = [
+                    child for child in children if "tlc2.TLC" in child.cmdline() and child.num_threads() > 5
+                ]
         (java,) = found
         process.send_signal(number)
         output, errors = process.communicate(timeout=30)
