@@ -48,6 +48,7 @@ from pymodel.resume.reading import (
     HOLDS,
     IDLE,
     INDEX,
+    LEDGER_WIDTH,
     LENGTH,
     NONE,
     OWN_LENGTH,
@@ -60,6 +61,7 @@ from pymodel.resume.reading import (
     STEP,
     UNIT,
     VALID,
+    WORLD_WIDTH,
     available,
     branch_at,
     can_commit,
@@ -87,38 +89,50 @@ def PC(c, s):
     """Prefix continuation: unit identities only.  An acknowledged commit stays."""
     for b in range(1, c.B + 1):
         q = branch_at(c, b)
-        n = s[q + INDEX]
-        if s[q + LENGTH] < n:
+        n = int(s[q + INDEX])
+        m = int(s[q + LENGTH])
+        if m < n:
             return False
-        for i in range(1, s[q + LENGTH] + 1):
-            u = s[ckpt_at(c, b, i) + ENTRY_UNIT]
-            if i <= n:
-                if u != s[q + c.prefix + (i - 1) * c.entry + ENTRY_UNIT]:
+        first = ckpt_at(c, b, 1) + ENTRY_UNIT
+        before = 0
+        for i in range(m):
+            u = s[first + i * c.entry]
+            if i < n:
+                if u != s[q + c.prefix + i * c.entry + ENTRY_UNIT]:
                     return False
-            elif u != unit_after(c, s, b, i - 1):
+            elif u != before + 1:  # the unit after the first i
                 return False
-        for i in range(1, s[q + OWN_LENGTH] + 1):
-            at = own_at(c, b, i)
-            if s[at + ENTRY_FLAGS] & ACKED and newest(c, s, b, s[at + ENTRY_UNIT]) == NONE:
-                return False
+            before = int(u)
+        own = own_at(c, b, 1)
+        for i in range(s[q + OWN_LENGTH]):
+            at = own + i * c.entry
+            if s[at + ENTRY_FLAGS] & ACKED:
+                u = s[at + ENTRY_UNIT]
+                # Nearly always it is where it was put.
+                stands = n + i < m and s[first + (n + i) * c.entry] == u
+                if not stands and newest(c, s, b, u) == NONE:
+                    return False
     return True
 
 
 def EO(c, s):
     """Effect exactly-once: applied at most once, and at least once if recorded or committed by this branch."""
     for b in range(1, c.B + 1):
+        world = world_at(c, b, 1) + APPLIED
+        ledger = ledger_at(c, b, 1)
         for x in range(1, c.S + 1):
             if c.kind[x] == EFFECT:
-                applied = s[world_at(c, b, x) + APPLIED]
+                applied = s[world + (x - 1) * WORLD_WIDTH]
                 if applied > 1:
                     return False
-                if applied == 0:
-                    if s[ledger_at(c, b, x)] != NONE:
-                        return False
-                    first = own_at(c, b, 1) + ENTRY_UNIT
-                    for i in range(s[branch_at(c, b) + OWN_LENGTH]):
-                        if s[first + i * c.entry] == c.unit_of[x]:
-                            return False
+                if applied == 0 and s[ledger + (x - 1) * LEDGER_WIDTH] != NONE:
+                    return False
+        own = own_at(c, b, 1) + ENTRY_UNIT
+        for i in range(s[branch_at(c, b) + OWN_LENGTH]):
+            u = s[own + i * c.entry]
+            for x in range(c.first[u], c.first[u + 1]):
+                if c.kind[x] == EFFECT and s[world + (x - 1) * WORLD_WIDTH] == 0:
+                    return False
     return True
 
 
