@@ -17,7 +17,7 @@ _FIRST_LOOK = 500
 """Places that are looked at before twins are made use of."""
 
 _FIRST_LOOK_AT_MANY = 200
-"""The same where there are twins, and each place takes its time."""
+"""The same where there are twins, and each place takes its time; none of a thread that plainly violates."""
 
 _ALL_FAULTS = (1 << len(FAULTS)) - 1
 
@@ -39,17 +39,19 @@ class _Looks(NamedTuple):
     Attributes:
         loosened: while its twins are interchangeable.
         dive: for what one set of faults may explain.
+        certain: to see whether it does so without a breach.
         whole: of the thread as it is, and to see how far the reference gets.
     """
 
     loosened: int
     dive: int
+    certain: int
     whole: int
 
 
 def _looks(budget: int, observations: int) -> _Looks:
     look = budget // (2 * observations)
-    return _Looks(look, look // 3, 4 * budget // observations**2)
+    return _Looks(look, look // 4, 2 * look // 3, 4 * budget // observations**2)
 
 
 def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
@@ -95,8 +97,11 @@ def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Expla
 def _explain(steps: Steps, search: Search, budget: int) -> Explained:
     observations = search.observations
     loosened = loosen(steps.matcher.thread) if search.below is None else None
-    is_quick = loosened is None or len(observations) <= _FEW
-    if search.run(min(_FIRST_LOOK if is_quick else _FIRST_LOOK_AT_MANY, budget)):
+    if loosened is None or len(observations) <= _FEW:
+        look = _FIRST_LOOK
+    else:
+        look = 0 if search.surely_broken() else _FIRST_LOOK_AT_MANY
+    if search.run(min(look, budget)):
         return search.found
     spent = 0
     if loosened is not None:
@@ -158,7 +163,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
     for faults in sorted(confirmed):
         if faults & CHECK_THEN_CLAIM and result.surely & CO_C:
             without = Search(steps, loosened.observations, loosened=loosened, only=faults, avoiding=CO_C)
-            if not without.run(looks.loosened if is_plain else budget - spent) or without.found.goals:
+            if not without.run(looks.certain if is_plain else budget - spent) or without.found.goals:
                 result.surely &= ~CO_C
             spent += without.found.expanded
     _see_how_far(steps, search, result, budget - spent)

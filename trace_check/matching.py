@@ -120,16 +120,17 @@ class Matcher:
             yield from self._take(s, faults, action, *parameters, x)
 
     def _within_reach(self, s: bytes, r: int, b: int = 0, *_: int) -> Iterator[int]:
-        """Where runner r may be after one step: in its unit or the next, or in the one that branch b goes on with."""
-        c, at_unit = self.c, self._run(s, r, at.UNIT)
-        if self._run(s, r, at.PHASE) == at.IDLE:
-            units = [at.unit_after(c, s, b, at.length(c, s, b))]
+        """Where runner r may be after one step: where branch b goes on, in the unit after the one it commits, or in its
+        own."""
+        c = self.c
+        p = at.run_at(c, r)
+        if s[p + at.PHASE] == at.IDLE:
+            u = at.unit_after(c, s, b, at.length(c, s, b))
         else:
-            units = [at_unit, at_unit + 1]
+            u = s[p + at.UNIT] + (s[p + at.STEP] == at.AT_COMMIT)
         yield at.AT_COMMIT
-        for u in units:
-            if u <= c.U:
-                yield from range(c.first[u], c.first[u + 1])
+        if u <= c.U:
+            yield from range(c.first[u], c.first[u + 1])
 
     def _take_over(self, s: bytes, r: int) -> Iterator[Move]:
         """A take-over, after the lease ended unseen: which can wait until just before."""

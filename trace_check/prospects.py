@@ -29,12 +29,15 @@ class _Owed:
         records, passes: observations, each with the loads that may come before it, as bits, its branch and its unit.
             Whoever is the first to commit a unit records something of it.
         runs: of the other steps, the same and the step.
+        all_runs, all_bound: the observations of the runs, and of the records and passes, as bits.
     """
 
     offset: int
     records: list[tuple[int, int, int, int]] = field(default_factory=list)
     passes: list[tuple[int, int, int, int]] = field(default_factory=list)
     runs: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    all_runs: int = 0
+    all_bound: int = 0
 
 
 class Prospects:
@@ -87,6 +90,9 @@ class Prospects:
             for owed in self._owed.values()
             for i, _, b, u, _ in owed.runs
         }
+        for owed in self._owed.values():
+            owed.all_runs = sum(1 << run[0] for run in owed.runs)
+            owed.all_bound = sum(1 << one[0] for one in (*owed.records, *owed.passes))
         self._hurry()
 
     def _applications(self) -> list[tuple[int, int]]:
@@ -231,10 +237,10 @@ class Prospects:
           owner has recorded what is behind it.
         """
         for owed in self._owed.values():
-            if owed.runs and self._is_beyond(owed, done, state):
+            if owed.all_runs & ~done and self._is_beyond(owed, done, state):
                 return True
             epoch = state[owed.offset + at.EPOCH]
-            if not epoch:
+            if not epoch or not owed.all_bound & ~done:
                 continue
             b, u = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
             for i, loads, branch, unit in owed.passes:
@@ -251,11 +257,11 @@ class Prospects:
 
     def _is_beyond(self, owed: _Owed, done: int, state: bytes) -> bool:
         """Is a step shown to be run that its runner, as it is, can't come to any more?"""
-        p = owed.offset
+        p, left = owed.offset, ~done
         idle = state[p + at.PHASE] == at.IDLE
         b, u, here = state[p + at.BRANCH], state[p + at.UNIT], state[p + at.STEP]
         for i, loads, branch, unit, x in owed.runs:
-            if done >> i & 1 or loads & ~done:
+            if loads & left or not left >> i & 1:
                 continue
             if idle or b != branch or u > unit or (u == unit and here == at.AT_COMMIT):
                 return True

@@ -111,14 +111,27 @@ class Explained:
 
 
 class Steps:
-    """The matcher's steps, each worked out once: many places share a state."""
+    """The matcher's steps, each worked out once: many places share a state, and many searches a place."""
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
+        self._prospects: dict[bool, Prospects] = {}
+        self._seen: dict[bool, dict[tuple[bytes, int, int], tuple[Move, ...]]] = {False: {}, True: {}}
         self._hidden: dict[tuple[bytes, str], tuple[Move, ...]] = {}
         self._answers: dict[bytes, tuple[Move, ...]] = {}
         self._beyond: dict[tuple[bytes, int], list[tuple[int, bytes]]] = {}
         self._broken: dict[bytes, int] = {}
+
+    def prospects(self, observations: list[Observation], loosened: Loosened | None) -> Prospects:
+        """What is still to come, by these observations: those of the thread, or the loosened ones of them."""
+        is_loose = loosened is not None
+        if is_loose not in self._prospects:
+            self._prospects[is_loose] = Prospects(self.matcher, observations, loosened)
+        return self._prospects[is_loose]
+
+    def seen(self, loosened: Loosened | None) -> dict[tuple[bytes, int, int], tuple[Move, ...]]:
+        """The steps that an observation may be in a state, with faults to remember: as far as anybody has asked."""
+        return self._seen[loosened is not None]
 
     def hidden(self, state: bytes, actor: str) -> tuple[Move, ...]:
         """What an actor may do unseen."""
@@ -213,7 +226,7 @@ class Search:
         self.hopeful = True  # hopeless places are still put aside
         self.limit: int | None = None
         self.unseen = 0  # unseen steps since the last event, of what is being added
-        self.seen: dict[tuple[bytes, int, int], tuple[Move, ...]] = {}
+        self.seen = steps.seen(loosened)
         self.of_actor = _bits_of_actors(observations, Event) | (loosened.kin if loosened else {})
         observes = self.matcher.thread.observes
         # Where a durable kind may go unseen, a process may do such a thing after its last line.
@@ -236,7 +249,7 @@ class Search:
             for actor, crew in self.matcher.thread.runners.items()
             if len(crew) == 1
         }
-        self.prospects = Prospects(self.matcher, observations, loosened)
+        self.prospects = steps.prospects(observations, loosened)
         self.again = sum(self.prospects.again)
         self.refusals = _bits_of_actors(observations, Refused)
         self.add(Node(0, self.matcher.initial, 0, (), 0), None)
