@@ -130,6 +130,8 @@ def EO(c, s):
         own = own_at(c, b, 1) + ENTRY_UNIT
         for i in range(s[branch_at(c, b) + OWN_LENGTH]):
             u = s[own + i * c.entry]
+            if u > c.U:
+                continue  # of a checkpoint that nobody declared nothing is known
             for x in range(c.first[u], c.first[u + 1]):
                 if c.kind[x] == EFFECT and s[world + (x - 1) * WORLD_WIDTH] == 0:
                     return False
