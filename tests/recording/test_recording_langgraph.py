@@ -69,7 +69,7 @@ def test_stores_and_their_extras() -> None:
 
 
 def test_what_a_store_cannot_show_is_said() -> None:
-    own = {"kill-with-answer-in-flight", "kill-with-checkpoint-in-flight"}
+    own = {"kill-with-answer-in-flight", "kill-with-checkpoint-in-flight", "kill-with-input-in-flight"}
     assert {store: own & set(LangGraphSystem(store).scenarios()) for store in LangGraphSystem.stores} == {
         "sqlite": {"kill-with-answer-in-flight"},
         "sqlite-async": own,
@@ -194,6 +194,30 @@ def test_a_checkpoint_in_flight_is_lost(tmp_path: Path) -> None:
     # Whoever goes on takes over what the unit before had recorded, and fires the last effect again.
     steps = [step for _, step in fired(trace)]
     assert {step: steps.count(step) for step in steps} == {"e1": 1, "e2": 1, "e3": 2}
+
+
+def test_what_is_recorded_is_lost_with_the_checkpoint_that_it_belongs_to(tmp_path: Path) -> None:
+    trace, verdict = recorded("kill-with-input-in-flight", tmp_path, "sqlite-async")
+    dead = [e for e in trace.events if e.actor == "p1"]
+    assert isinstance(dead[-1], Crashed)
+    assert [e.step for e in dead if isinstance(e, Recorded) and e.phase == "end"] == ["e1"]
+    # Durably recorded, and fired again all the same.
+    steps = [step for _, step in fired(trace)]
+    assert {step: steps.count(step) for step in steps} == {"e1": 2, "e2": 1, "e3": 1}
+    assert [set(faults) for faults in verdict.explanations] == [{"ledger_ignored"}]
+
+
+def test_whoever_seals_what_a_dead_process_recorded_parks_after_it(tmp_path: Path) -> None:
+    trace, verdict = recorded("kill-after-record", tmp_path, "sqlite-async")
+    assert verdict.verdict == "conforms"
+    kinds = [event_kind(e) for e in trace.events if e.actor == "p2"]
+    assert kinds.index("committed") < kinds.index("parked")
+
+
+def test_a_run_that_stores_at_its_exit_parks_after_its_checkpoint(tmp_path: Path) -> None:
+    trace, _ = recorded("park-and-resume", tmp_path, "sqlite-exit")
+    kinds = [event_kind(e) for e in trace.events if e.actor == "p1"]
+    assert kinds[-4:] == ["committed", "committed", "parked", "parked"]
 
 
 @pytest.mark.parametrize(
@@ -450,6 +474,16 @@ def test_writes_that_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trace_check.recording.systems.langgraph.session.HOLD_SECONDS", 0.01)
     with pytest.raises(RecordingError, match=r"did not come to 'other' in 0\.01 s"):
         writes.wait(["other"])
-    never = Writes(None)
-    never.expect("other")
-    never.wait(["other"])
+    with pytest.raises(RecordingError, match="did not come to 'seal'"):
+        writes.wait_before_node([], ["seal"])
+    writes.done("early")
+    writes.wait_for_seals(["early", "loose"])
+
+
+def test_at_exit_only_checkpoints_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trace_check.recording.systems.langgraph.session.HOLD_SECONDS", 0.01)
+    writes = Writes(at_exit=True)
+    writes.expect("other")
+    writes.wait_before_node(["other"], ["seal"])
+    with pytest.raises(RecordingError, match="did not come to 'seal'"):
+        writes.wait_for_seals(["seal"])

@@ -125,16 +125,11 @@ def build_graph(session: Session, saver: Any) -> Any:
 def _node(session: Session, node: str) -> Any:
     """The code of a node: its parts one after another."""
     parts = session.plan.nodes[node]
-    order = [unit.name for unit in session.plan.program]
-    units = order[: order.index(parts[0].unit)]
-    recorded = {points.recording(part.key) for part in session.plan.parts.values() if part.unit in units}
+    others = [part for part in session.plan.parts.values() if part.unit != parts[0].unit]
+    recorded = [points.recording(part.key) for part in others]
 
     def run(state: _State) -> _State:
-        # What a dead process had recorded of them is sealed by this one, which does not run them.
-        sealing = [points.committing(unit) for unit in units if unit not in session.sealed]
-        for point in sealing:
-            session.writes.expect(point)
-        session.writes.wait([INPUT_STORED, *recorded, *sealing])
+        session.writes.wait_before_node([INPUT_STORED, *recorded], session.to_seal(parts[0].unit))
         own: dict[str, Any] = {}
         for part in parts:
             own[part.key] = _do(session, node, part, state[OUTCOMES], own)

@@ -130,6 +130,7 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
         session = self.session
         parked, outcomes = _parts_of_writes(session.plan, writes)
         for gate in parked:
+            session.writes.wait_for_seals(session.to_seal(gate.unit))
             session.probe.reach(points.parking(gate.step.step))
         for part, _ in outcomes:
             session.probe.reach(points.recording(part.step.step))

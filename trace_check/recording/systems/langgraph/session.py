@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from trace_check.errors import RecordingError
+from trace_check.recording import points
 from trace_check.recording.branches import Branches
 from trace_check.recording.log import EventLog, Operation
 from trace_check.recording.probe import HOLD_SECONDS, Probe
@@ -29,20 +30,39 @@ class Writes:
     scheduler's choice. The recorder chooses: such a write is waited for, unless a scenario holds it back.
 
     Args:
-        loose: the points before writes that are not waited for; None for all (durability ``exit`` makes none).
+        loose: the points before writes that are not waited for.
+        at_exit: durability ``exit``: checkpoints are all that it makes, and the interrupts beside the last of them.
     """
 
-    def __init__(self, loose: Iterable[str] | None = ()) -> None:
-        self._loose = frozenset(loose) if loose is not None else None
+    def __init__(self, loose: Iterable[str] = (), *, at_exit: bool = False) -> None:
+        self._loose = frozenset(loose)
+        self._at_exit = at_exit
         self._pending: dict[str, threading.Event] = {}
         self._made: set[str] = set()
         self._lock = threading.Lock()
 
     def expect(self, point: str) -> None:
         """The write before which that point comes will be made, or has been."""
+        if not self._at_exit:
+            self._expect(point)
+
+    def _expect(self, point: str) -> None:
         with self._lock:
-            if self._loose is not None and point not in self._loose and point not in self._made:
+            if point not in self._loose and point not in self._made:
                 self._pending.setdefault(point, threading.Event())
+
+    def wait_before_node(self, those: Iterable[str], seals: Iterable[str]) -> None:
+        """Wait for those of the former writes that are expected, and for the latter, which are of checkpoints."""
+        if not self._at_exit:
+            self.wait_for_seals(seals)
+            self.wait(those)
+
+    def wait_for_seals(self, seals: Iterable[str]) -> None:
+        """Wait for checkpoints that will be stored, or have been."""
+        seals = list(seals)
+        for point in seals:
+            self._expect(point)
+        self.wait(seals)
 
     def done(self, point: str) -> None:
         """It was made, or failed."""
@@ -103,6 +123,14 @@ class Session:
         self.passed: set[str] = set()
         self.refused: set[str] = set()
         self._answer: tuple[Answering, Operation] | None = None
+
+    def to_seal(self, unit: str) -> list[str]:
+        """The points before the checkpoints that this process has to store before one of a unit.
+
+        It seals what it runs, and what a dead process had recorded.
+        """
+        order = [each.name for each in self.plan.program]
+        return [points.committing(name) for name in order[: order.index(unit)] if name not in self.sealed]
 
     @contextmanager
     def watching(self) -> Iterator[None]:

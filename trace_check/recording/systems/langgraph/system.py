@@ -117,7 +117,7 @@ class LangGraphSystem(System):
             probe,
             Branches(Path(job.folder)),
             self.durability,
-            Writes(None if self.durability == "exit" else job.hold),
+            Writes(job.hold, at_exit=self.durability == "exit"),
         )
         with recording_saver(Path(job.folder), session, is_served=self.is_served) as saver:
             result = act(job, build_graph(session, saver), session, saver)
