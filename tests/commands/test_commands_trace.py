@@ -130,6 +130,19 @@ def test_recording_the_reference(command: Command, tmp_path: Path) -> None:
     assert command("trace", "check", tmp_path).status == 0
 
 
+def test_recording_leaves_the_kept_traces_alone(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "results" / "traces" / "reference-1" / "park-and-resume.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("kept")
+    ended = command("trace", "record", "reference", "park-and-resume")
+    assert (ended.status, ended.out) == (0, "traces/reference-1/park-and-resume.jsonl\n")
+    assert kept.read_text() == "kept"
+    assert [path.name for path in tmp_path.iterdir()] in (["results", "traces"], ["traces", "results"])
+
+
 def test_recording_a_framework(command: Command, tmp_path: Path) -> None:
     ended = command("trace", "record", "langgraph", "park-and-resume", "-o", tmp_path)
     assert ended.status == 0
