@@ -113,6 +113,7 @@ class System(ABC):
         name: as in the header.
         stores: the kinds of store (and of durability, where there are several) that it can be recorded with.
         store: the one of this object, as in the header.
+        store_notes: a store's name -> what it is and how a resume uses it, in a sentence; needed where there are several.
         observes: the kinds of actions that its recorder always shows (an object's own may differ by its store).
         extra: the extra of this project that pins the system's packages (an object's own may differ by its store);
             None if it needs none.
@@ -127,6 +128,7 @@ class System(ABC):
 
     name: ClassVar[str]
     stores: ClassVar[Sequence[str]]
+    store_notes: ClassVar[Mapping[str, str]] = {}
     observes: Sequence[str]
     extra: str | None = None
     distribution: ClassVar[str] = ""
