@@ -94,9 +94,9 @@ def _lines(atlas: Atlas) -> Iterator[str]:
     )
     yield ""
     yield (
-        "Traces are compressed, which a browser doesn't show. With this page's folder as `results`,"
-        " `resume-contract trace show results/traces/SYSTEM/NAME.jsonl.gz` draws one and"
-        " `resume-contract trace check` of the same file explains its verdict; `zcat` prints the lines."
+        "Traces are compressed, which a browser doesn't show. In a checkout of this project"
+        " `resume-contract trace show results/traces/SYSTEM/NAME.jsonl.gz` draws one, and"
+        " `resume-contract trace check` of the same file explains the verdict; `zcat` prints its lines."
     )
     yield from _advice(atlas)
     yield from _effects(atlas)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
 import pytest
 
 from resume_contract.conformance_report import markdown
@@ -152,3 +153,14 @@ def test_the_stores_are_named_where_not_all_are_meant() -> None:
     atlas = Atlas([entry(fork), entry(version="2")])
     assert "- **FI** with db of 1 ([trace]" in markdown(atlas)
     assert "### s\n\nNothing that was recorded breaks a clause.\n" in markdown(Atlas([entry()]))
+
+
+def test_the_clauses_of_a_verdict_are_in_the_contract_s_order() -> None:
+    breaks = [
+        Evidence(c, 9 - n, 1, "x", "p", n != 1) for n, c in enumerate(("LV", "CO-C", "EO", "CO-C", "PC"))
+    ]
+    found = msgspec.structs.replace(
+        finding("EO"), breaks=breaks, explanations=[["check_then_claim"]], unmodelled=[4]
+    )
+    words = "violates; PC, EO, CO-C, possibly CO-C, LV; through check_then_claim; 1 unmodelled"
+    assert found.summary == words
