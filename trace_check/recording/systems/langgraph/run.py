@@ -15,8 +15,8 @@ from trace_check.recording import points
 from trace_check.recording.scenarios import Answering, Continue, Forking, Start
 from trace_check.recording.system import Job
 from trace_check.recording.systems.langgraph.plan import OUTCOMES, Part
-from trace_check.recording.systems.langgraph.saver import INPUT_STORED, RecordingCalls
-from trace_check.recording.systems.langgraph.session import Session
+from trace_check.recording.systems.langgraph.saver import RecordingCalls
+from trace_check.recording.systems.langgraph.session import INPUT_STORED, Session
 
 __all__ = ["act", "build_graph"]
 
@@ -125,14 +125,16 @@ def build_graph(session: Session, saver: Any) -> Any:
 def _node(session: Session, node: str) -> Any:
     """The code of a node: its parts one after another."""
     parts = session.plan.nodes[node]
-    units = {part.unit for part in parts}
-    before = [part for part in session.plan.parts.values() if part.unit not in units]
-    earlier = {points.committing(part.unit) for part in before} | {
-        points.recording(part.key) for part in before
-    }
+    order = [unit.name for unit in session.plan.program]
+    units = order[: order.index(parts[0].unit)]
+    recorded = {points.recording(part.key) for part in session.plan.parts.values() if part.unit in units}
 
     def run(state: _State) -> _State:
-        session.writes.wait({INPUT_STORED, *earlier})
+        # What a dead process had recorded of them is sealed by this one, which does not run them.
+        sealing = [points.committing(unit) for unit in units if unit not in session.sealed]
+        for point in sealing:
+            session.writes.expect(point)
+        session.writes.wait([INPUT_STORED, *recorded, *sealing])
         own: dict[str, Any] = {}
         for part in parts:
             own[part.key] = _do(session, node, part, state[OUTCOMES], own)

@@ -8,7 +8,7 @@ Imported only when LangGraph is installed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -17,14 +17,11 @@ from trace_check.errors import RecordingError
 from trace_check.recording import points
 from trace_check.recording.log import Operation
 from trace_check.recording.systems.langgraph.plan import OUTCOMES, Part, Plan, Sealed
-from trace_check.recording.systems.langgraph.session import Session
+from trace_check.recording.systems.langgraph.session import INPUT_STORED, Session
 from trace_check.recording.systems.langgraph.store import INTERRUPT, NULL_TASK, RESUME, parts_of, walk
 from trace_check.recording.work import is_valid, told
 
-__all__ = ["INPUT_STORED", "RecordingCalls"]
-
-INPUT_STORED = "input.committing"
-"""The point before the checkpoint of the graph's input."""
+__all__ = ["RecordingCalls"]
 
 
 class RecordingCalls(BaseCheckpointSaver[Any]):
@@ -60,6 +57,7 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
             # Somebody stored a checkpoint since the look that told the branch.
             line = self.line(thread, name)
             session.log.branch = session.branches.of_head(line)
+        session.sealed = {each.unit for each in self._seals(line)}
         for own, operation in operations.items():
             sealed = self._sealed(line, own)
             operation.end(
@@ -88,12 +86,14 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
 
     def _sealed(self, line: Sequence[Any], own: str) -> list[str]:
         """The checkpoints of a line that seal a unit of an instance."""
-        plan, names, parent = self.session.plan, [], None
+        return [each.checkpoint for each in self._seals(line) if each.thread == own]
+
+    def _seals(self, line: Sequence[Any]) -> Iterator[Sealed]:
+        """The units that the checkpoints of a line seal."""
+        plan, parent = self.session.plan, None
         for item in line:
-            sealed = plan.sealed(item.checkpoint, plan.ran(item, parent))
-            names += [each.checkpoint for each in sealed if each.thread == own]
+            yield from plan.sealed(item.checkpoint, plan.ran(item, parent))
             parent = item
-        return names
 
     def put_writes(
         self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -177,9 +177,13 @@ class RecordingCalls(BaseCheckpointSaver[Any]):
         line = self.line(thread, parent_id) if parent_id else []
         ran = session.plan.ran_before(checkpoint, metadata, line[-1] if line else None)
         if not session.watched or not ran:
-            stored = super().put(config, checkpoint, metadata, new_versions)
-            session.writes.done(INPUT_STORED)
-            return stored
+            if metadata.get("source") == "input":
+                return super().put(config, checkpoint, metadata, new_versions)
+            session.probe.reach(INPUT_STORED)
+            try:
+                return super().put(config, checkpoint, metadata, new_versions)
+            finally:
+                session.writes.done(INPUT_STORED)
         parts = [part for node in ran for part in session.plan.nodes[node]]
         sealed = list(session.plan.sealed(checkpoint, ran))
         units = list(dict.fromkeys(each.unit for each in sealed))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from trace_check.recording import points
 from trace_check.recording.catalogue import SCENARIOS
 from trace_check.recording.scenarios import Answering, Continue, Run, Scenario, Stage, Start
+from trace_check.recording.systems.langgraph.session import INPUT_STORED
 
 __all__ = ["excluded", "in_flight"]
 
@@ -52,6 +53,21 @@ def in_flight(durability: str) -> Mapping[str, Scenario]:
             )
         )
     if durability == "async":
+        killed = Run(
+            actor="p1",
+            action=Start(),
+            kill_at=points.recorded("e1"),
+            hold={INPUT_STORED: points.recorded("e1")},
+        )
+        recovered = SCENARIOS["kill-after-record"]
+        found.append(
+            Scenario(
+                name="kill-with-input-in-flight",
+                about="SIGKILL after an effect is recorded while the checkpoint that it belongs to is not stored yet",
+                program=recovered.program,
+                stages=[Stage(runs=[killed]), *recovered.stages[1:]],
+            )
+        )
         killed = Run(
             actor="p2",
             action=yes,

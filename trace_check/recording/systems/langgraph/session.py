@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from trace_check.errors import RecordingError
 from trace_check.recording.branches import Branches
@@ -14,7 +15,10 @@ from trace_check.recording.scenarios import Answering
 from trace_check.recording.systems.langgraph.plan import Plan
 from trace_check.recording.work import Work
 
-__all__ = ["Session", "Writes"]
+__all__ = ["INPUT_STORED", "Session", "Writes"]
+
+INPUT_STORED: Final = "input.committing"
+"""The point before the checkpoint at which the first node runs: that of the input comes before it."""
 
 
 class Writes:
@@ -31,17 +35,19 @@ class Writes:
     def __init__(self, loose: Iterable[str] | None = ()) -> None:
         self._loose = frozenset(loose) if loose is not None else None
         self._pending: dict[str, threading.Event] = {}
+        self._made: set[str] = set()
         self._lock = threading.Lock()
 
     def expect(self, point: str) -> None:
-        """The write before which that point comes will be made."""
+        """The write before which that point comes will be made, or has been."""
         with self._lock:
-            if self._loose is not None and point not in self._loose:
+            if self._loose is not None and point not in self._loose and point not in self._made:
                 self._pending.setdefault(point, threading.Event())
 
     def done(self, point: str) -> None:
         """It was made, or failed."""
         with self._lock:
+            self._made.add(point)
             pending = self._pending.pop(point, None)
         if pending is not None:
             pending.set()
@@ -69,6 +75,7 @@ class Session:
         writes: which of its writes are done.
         watched: the framework runs: its calls of the saver are events, the recorder's own are not.
         has_loaded: the process has read the branch to go on from there.
+        sealed: the units that were sealed there.
         passed: the gates that this process passed, by key.
         refused: the parts whose outcomes the framework's codec refused, by key.
     """
@@ -92,6 +99,7 @@ class Session:
         self.writes = writes
         self.watched = False
         self.has_loaded = False
+        self.sealed: set[str] = set()
         self.passed: set[str] = set()
         self.refused: set[str] = set()
         self._answer: tuple[Answering, Operation] | None = None
