@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from resume_contract.conforming import Conformance
 from resume_contract.pictures import figure, save
+from trace_check.conformance.advice import advice_on
 from trace_check.conformance.atlas import Atlas, SystemEntry
 from trace_check.conformance.profiles import Standing
 from trace_check.search import ALL_CLAUSES
@@ -90,6 +92,13 @@ def _lines(atlas: Atlas) -> Iterator[str]:
         "A cell links to the trace that shows it; the line is that of the breaking event. The contract takes the store to"
         " keep what it has acknowledged: `torn-store`, where it does not, is recorded below and is not counted here."
     )
+    yield ""
+    yield (
+        "Traces are compressed, which a browser doesn't show. In a checkout of this project"
+        " `resume-contract trace show results/traces/SYSTEM/NAME.jsonl.gz` draws one, and"
+        " `resume-contract trace check` of the same file explains the verdict; `zcat` prints its lines."
+    )
+    yield from _advice(atlas)
     yield from _effects(atlas)
     yield from _races(atlas)
     yield from _claims(atlas)
@@ -98,7 +107,16 @@ def _lines(atlas: Atlas) -> Iterator[str]:
 
 
 def _store(entry: SystemEntry) -> str:
-    return entry.store + (" (kept by the application)" if entry.kept_by == "application" else "")
+    """The store's name, which leads to what is said of it."""
+    anchor = re.sub(r"[^\w -]", "", _heading(entry).lower()).replace(
+        " ", "-"
+    )  # as Markdown's readers make it
+    kept_by = " (kept by the application)" if entry.kept_by == "application" else ""
+    return f"[{entry.store}](#{anchor}){kept_by}"
+
+
+def _heading(entry: SystemEntry) -> str:
+    return f"{entry.system} {entry.version}, {entry.store}"
 
 
 def _cell(entry: SystemEntry, clause: str) -> str:
@@ -110,6 +128,41 @@ def _cell(entry: SystemEntry, clause: str) -> str:
     doubt = "" if proof.certain else " (?)"
     where = f" :{proof.line}" if proof.line is not None else ""
     return f"[{words}](traces/{proof.trace}){where}{doubt}"
+
+
+def _advice(atlas: Atlas) -> Iterator[str]:
+    yield ""
+    yield "## What to do"
+    yield ""
+    yield (
+        "For whoever builds on one of these systems: a sentence for each clause that it breaks here and for each"
+        " cause, with a trace that shows it. *Possibly*: a smallest explanation breaks the clause, another one"
+        " doesn't. Races are counted here."
+    )
+    for system in dict.fromkeys(entry.system for entry in atlas.systems):
+        yield ""
+        yield f"### {system}"
+        yield ""
+        advice = advice_on(atlas, system)
+        every = [entry for entry in atlas.systems if entry.system == system]
+        for one in advice:
+            where = _with_stores(one.entries, every)
+            possibly = "" if one.certain else "possibly "
+            yield f"- {possibly}**{one.clause}**{where} ([trace](traces/{one.trace})): {one.text}"
+        if not advice:
+            yield "Nothing that was recorded breaks a clause."
+
+
+def _with_stores(entries: Sequence[SystemEntry], every: Sequence[SystemEntry]) -> str:
+    """With which stores something is so, in words; nothing where it is so with all."""
+    if len(entries) == len(every):
+        return ""
+    words = []
+    for store in dict.fromkeys(entry.store for entry in entries):
+        versions = [entry.version for entry in entries if entry.store == store]
+        is_all = len(versions) == sum(entry.store == store for entry in every)
+        words += [store] if is_all else [f"{store} of {version}" for version in versions]
+    return f" with {', '.join(words)}"
 
 
 def _effects(atlas: Atlas) -> Iterator[str]:
@@ -183,8 +236,11 @@ def _scenarios(atlas: Atlas) -> Iterator[str]:
     yield "## Every recording"
     for entry in atlas.systems:
         yield ""
-        yield f"### {entry.system} {entry.version}, {entry.store}"
+        yield f"### {_heading(entry)}"
         yield ""
+        if entry.store_note:
+            yield entry.store_note
+            yield ""
         yield "| scenario | sink | verdict |"
         yield "|---|---|---|"
         for found in entry.recordings:

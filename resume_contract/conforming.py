@@ -39,6 +39,8 @@ __all__ = ["ATLAS", "TRACES", "Conformance", "check_stored", "conform", "judged_
 
 ATLAS = "conformance.json"
 TRACES = "traces"
+FORMAT_VERSION = 1
+"""Of what `conform --json` prints; see docs/json.md."""
 
 Report = Callable[[str], None]
 
@@ -99,6 +101,7 @@ class Conformance:
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         return {
+            "version": FORMAT_VERSION,
             "recordings": [
                 {**msgspec.to_builtins(found[0]), "outcomes": dict(self.distribution(recording))}
                 for recording, found in self.findings.items()

@@ -49,7 +49,7 @@ BREAKS, FIRST, UNMODELLED = "✗", "◆", "○"
 LEGEND: Final = {
     BREAKS: "a clause breaks",
     FIRST: "the first event that the reference cannot explain",
-    UNMODELLED: "explained by no set of faults",
+    UNMODELLED: "no fault accounts for it",
 }
 """Mark of an event -> what it means."""
 
@@ -68,7 +68,7 @@ class Moment:
         begin: of an operation's end, the index of the moment that began it.
         pending: it begins an operation that has no end.
         is_first: it is the first event that the reference can't explain.
-        is_unmodelled: no set of faults explains it.
+        is_unmodelled: no fault accounts for it.
     """
 
     line: int

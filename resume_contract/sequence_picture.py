@@ -18,7 +18,7 @@ from resume_contract.writing import write_text
 from trace_check.printing import printable
 from trace_check.reader import Trace
 
-__all__ = ["MOST_EVENTS", "draw_sequence"]
+__all__ = ["MOST_EVENTS", "draw_sequence", "sequence_figure"]
 
 MOST_EVENTS: Final = 2_000
 """Events that are drawn at most: a longer picture nobody can look at."""
@@ -30,6 +30,7 @@ _GAP = 0.3  # between columns
 _MARGIN = 0.2
 _TOP = 0.85
 _NOTE = 0.16
+_LEGEND_LINE = 0.28
 _MOST_LETTERS = 46  # of an event's text; the rest is under the pointer
 _NOTE_LETTERS = 130
 _MOST_PIXELS = 36e6
@@ -39,6 +40,7 @@ _COLOURS: Final = {
     UNMODELLED: ("rebeccapurple", "lavender"),
 }
 _BEGUN = "steelblue"
+_OPERATION: Final = "an operation, from ▷ its begin to ◁ its end (dotted: it has none)"
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,15 @@ class _Layout:
     width: float
     rows: int
     height: float
+    legend: Sequence[Sequence[str]]
 
     def y(self, row: float) -> float:
         return _TOP + row * _ROW
+
+    @property
+    def notes(self) -> float:
+        """Where the lines of text beneath the legend begin."""
+        return self.y(self.rows + 3) + (len(self.legend) - 1) * _LEGEND_LINE
 
 
 def draw_sequence(
@@ -72,6 +80,22 @@ def draw_sequence(
         ResumeContractError: the trace is too long to be looked at.
         OSError: `path` cannot be written.
     """
+    made, layout = _drawn(trace, moments, notes)
+    save(made, path, dpi=min(120.0, (_MOST_PIXELS / (layout.width * layout.height)) ** 0.5))
+    if path.suffix == ".svg":
+        _add_hover(path, moments, hover or {})
+
+
+def sequence_figure(trace: Trace, moments: Sequence[Moment], notes: Sequence[str] = ()) -> Any:
+    """The diagram as a figure of matplotlib, whose units of both axes are inches; see `draw_sequence`.
+
+    Raises:
+        ResumeContractError: the trace is too long to be looked at.
+    """
+    return _drawn(trace, moments, notes)[0]
+
+
+def _drawn(trace: Trace, moments: Sequence[Moment], notes: Sequence[str]) -> tuple[Any, _Layout]:
     if len(moments) > MOST_EVENTS:
         raise ResumeContractError(
             f"{trace.path}: {len(moments):,} events are too many for a picture, which takes {MOST_EVENTS:,}:"
@@ -92,13 +116,10 @@ def draw_sequence(
     _draw_operations(axes, layout, moments)
     for at, moment in enumerate(moments):
         _draw_moment(axes, layout, at, moment)
-    _draw_legend(axes, layout, moments)
+    _draw_legend(axes, layout)
     for number, note in enumerate(notes):
-        y = layout.y(layout.rows + 3) + number * _NOTE
-        _write(axes, _MARGIN, y, note, family="DejaVu Sans Mono")
-    save(made, path, dpi=min(120.0, (_MOST_PIXELS / (layout.width * layout.height)) ** 0.5))
-    if path.suffix == ".svg":
-        _add_hover(path, moments, hover or {})
+        _write(axes, _MARGIN, layout.notes + number * _NOTE, note, family="DejaVu Sans Mono")
+    return made, layout
 
 
 def _wrapped(note: str) -> list[str]:
@@ -120,7 +141,28 @@ def _lay_out(moments: Sequence[Moment], notes: Sequence[str], title: str) -> _La
     widest = max([_width(note) * 1.15 for note in notes] + [_width(title) * 1.6, 6.5])
     width = max(x, widest + 2 * _MARGIN)
     rows = len(moments)
-    return _Layout(columns, width, rows, _TOP + (rows + 3) * _ROW + len(notes) * _NOTE + _MARGIN)
+    legend = _legend_lines(moments, width)
+    beneath = (len(legend) - 1) * _LEGEND_LINE + len(notes) * _NOTE + _MARGIN
+    return _Layout(columns, width, rows, _TOP + (rows + 3) * _ROW + beneath, legend)
+
+
+def _legend_lines(moments: Sequence[Moment], width: float) -> list[list[str]]:
+    """What the legend says, in lines that the picture has room for: marks, and at last the operation."""
+    used = {mark for moment in moments for mark in moment.marks}
+    lines: list[list[str]] = [[]]
+    x = _MARGIN
+    for entry in [*(mark for mark in LEGEND if mark in used), _OPERATION]:
+        wide = _width(_legend_text(entry))
+        if lines[-1] and x + wide > width - _MARGIN:
+            lines.append([])
+            x = _MARGIN
+        lines[-1].append(entry)
+        x += wide + _GAP
+    return lines
+
+
+def _legend_text(entry: str) -> str:
+    return entry if entry == _OPERATION else f"{entry} {LEGEND[entry]}"
 
 
 def _draw_lifelines(axes: Any, layout: _Layout, moments: Sequence[Moment]) -> None:
@@ -176,17 +218,19 @@ def _draw_moment(axes: Any, layout: _Layout, at: int, moment: Moment) -> None:
     _write(axes, _MARGIN, layout.y(at), _label(moment), color="0.45", size=6)
 
 
-def _draw_legend(axes: Any, layout: _Layout, moments: Sequence[Moment]) -> None:
-    x, y = _MARGIN, layout.y(layout.rows + 1.5)
-    used = {mark for moment in moments for mark in moment.marks}
-    entries = [(f"{mark} {meaning}", *_COLOURS[mark]) for mark, meaning in LEGEND.items() if mark in used]
-    for text, edge, face in entries:
-        box = {"boxstyle": "round,pad=0.18", "facecolor": face, "edgecolor": edge, "linewidth": 1.2}
-        _write(axes, x, y, text, color=edge, bbox=box)
-        x += _width(text) + _GAP
-    axes.plot([x, x], [y - 0.07, y + 0.07], color=_BEGUN, linewidth=2, solid_capstyle="butt")
-    text = "an operation, from ▷ its begin to ◁ its end (dotted: it has none)"
-    _write(axes, x + 0.08, y, text, color="0.3")
+def _draw_legend(axes: Any, layout: _Layout) -> None:
+    for number, line in enumerate(layout.legend):
+        x, y = _MARGIN, layout.y(layout.rows + 1.5) + number * _LEGEND_LINE
+        for entry in line:
+            text = _legend_text(entry)
+            if entry == _OPERATION:
+                axes.plot([x, x], [y - 0.07, y + 0.07], color=_BEGUN, linewidth=2, solid_capstyle="butt")
+                _write(axes, x + 0.08, y, text, color="0.3")
+            else:
+                edge, face = _COLOURS[entry]
+                box = {"boxstyle": "round,pad=0.18", "facecolor": face, "edgecolor": edge, "linewidth": 1.2}
+                _write(axes, x, y, text, color=edge, bbox=box)
+            x += _width(text) + _GAP
 
 
 def _write(axes: Any, x: float, y: float, text: str, *, size: float = _LETTERS, **options: Any) -> Any:

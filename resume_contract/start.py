@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import NoReturn
 
@@ -12,6 +13,7 @@ _INTERRUPTED = 130  # as in errors.py, which isn't loaded yet
 
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         from resume_contract.cli import main as run_and_end
 
@@ -19,3 +21,8 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         print("error: interrupted: nothing was begun", file=sys.stderr)
         raise SystemExit(_INTERRUPTED) from None
+
+
+def _terminated(_number: int, _frame: object) -> NoReturn:
+    print("error: asked to end: nothing was begun", file=sys.stderr)
+    raise SystemExit(128 + signal.SIGTERM)

@@ -26,7 +26,11 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(
             "  no clause breaks: it does what the reference does not, and on this schedule nothing came of it"
         )
-    lines += [f"  explained by {' and '.join(faults)}" for faults in verdict.explanations if faults]
+    lines += [
+        f"  explained by {' and '.join(faults)}{_but_for(verdict)}"
+        for faults in verdict.explanations
+        if faults
+    ]
     first = verdict.first_unexplained
     if first is not None:
         lines.append(
@@ -38,7 +42,8 @@ def verdict_lines(verdict: Verdict) -> list[str]:
                 f"    against it is event {earlier.event}, {earlier.kind} by {earlier.actor}, line {earlier.line}"
             )
     if verdict.unmodelled:
-        lines.append(f"  explained by no set of faults, and taken at its word: event {_unmodelled(verdict)}")
+        whose = "its" if _how_many_unmodelled(verdict) == 1 else "their"
+        lines.append(f"  no fault accounts for event {_unmodelled(verdict)}: taken at {whose} word")
     if not verdict.smallest:
         what = "that some set of faults explains all" if verdict.unmodelled else "a smaller explanation"
         lines.append(
@@ -69,6 +74,16 @@ def _clause_lines(verdict: Verdict) -> list[str]:
 def _more(verdict: Verdict, what: str) -> int:
     """How many more there are than are listed."""
     return dict(verdict.left_out).get(what, 0)
+
+
+def _but_for(verdict: Verdict) -> str:
+    """What the explanations leave open."""
+    number = _how_many_unmodelled(verdict)
+    return f", but for {number:,} event{'s' * (number != 1)}" if number else ""
+
+
+def _how_many_unmodelled(verdict: Verdict) -> int:
+    return len(verdict.unmodelled) + _more(verdict, "unmodelled")
 
 
 def _unmodelled(verdict: Verdict) -> str:

@@ -91,8 +91,8 @@ class Verdict:
         file: the trace.
         verdict: "conforms", "violates" or "unchecked".
         clauses: the clauses that break.
-        explanations: the smallest sets of faults that explain the whole trace; [()] where none is needed.
-        unmodelled: events (from 1) that no set of faults explains.
+        explanations: the smallest sets of faults that explain the trace, but for `unmodelled`; [()] where none is needed.
+        unmodelled: events (from 1) that no fault accounts for.
         smallest: whether it is known that no smaller set of faults explains the trace; where events are unmodelled, that
             none does.
         unmodelled_lines: the lines of these in the file.

@@ -38,6 +38,25 @@ def test_a_store_that_shows_less_than_was_acknowledged(tmp_path: Path) -> None:
     assert f"  PC is possibly broken, at event {read}" in verdict_lines(found)
 
 
+def test_a_summary_does_not_say_that_a_trace_is_explained_and_that_it_is_not(tmp_path: Path) -> None:
+    script = Script(*PROGRAM)
+    script.load("p1", 0)
+    script.fire("p1", "e1")
+    script.crash("p1")
+    script.load("p2", 0)
+    script.fire("p2", "e1")
+    script.record("p2", "e1")
+    script.commit("p2", "u1", e1="ok")
+    read = script.read()
+    found = script.check(tmp_path)
+    assert (found.explanations, found.unmodelled) == ((("unstable_key",),), (read,))
+    lines = verdict_lines(found)
+    explained = [line for line in lines if "explained by" in line]
+    assert explained
+    assert all(line.endswith(", but for 1 event") for line in explained)
+    assert f"  no fault accounts for event {read} (line {read + 1}): taken at its word" in lines
+
+
 def test_a_store_that_shows_less_after_a_crash_is_explained(tmp_path: Path) -> None:
     script = sealed()
     script.crash("p1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,7 @@ def test_an_interrupt_while_the_command_starts_is_no_traceback(monkeypatch: pyte
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "main", interrupted)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # those of this process stay
     with pytest.raises(SystemExit) as ended:
         start.main()
     assert ended.value.code == 130

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -128,6 +130,19 @@ def test_recording_the_reference(command: Command, tmp_path: Path) -> None:
     assert paths
     assert all(path.is_file() and path.is_relative_to(tmp_path) for path in paths)
     assert command("trace", "check", tmp_path).status == 0
+
+
+def test_recording_leaves_the_kept_traces_alone(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "results" / "traces" / "reference-1" / "park-and-resume.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("kept")
+    ended = command("trace", "record", "reference", "park-and-resume")
+    assert (ended.status, ended.out) == (0, "traces/reference-1/park-and-resume.jsonl\n")
+    assert kept.read_text() == "kept"
+    assert [path.name for path in tmp_path.iterdir()] in (["results", "traces"], ["traces", "results"])
 
 
 def test_recording_a_framework(command: Command, tmp_path: Path) -> None:
@@ -327,3 +342,28 @@ def test_a_result_that_cannot_be_written_is_named(command: Command, tmp_path: Pa
     ended = command("trace", "shrink", VIOLATES, "-o", tmp_path / "less.jsonl")
     assert ended.status == 2
     assert one_line(ended.err).startswith(f"{tmp_path / 'less.jsonl'}: ")
+
+
+def test_a_check_that_is_asked_to_end_says_so_in_a_line(tmp_path: Path) -> None:
+    pipe = tmp_path / "run.jsonl"
+    os.mkfifo(pipe)
+    checking = subprocess.Popen(
+        [sys.executable, "-m", "resume_contract", "trace", "check", str(pipe)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with pipe.open("wb"):  # once the check has opened it to read: it waits for lines
+        checking.terminate()
+        out, err = checking.communicate(timeout=60)
+    assert (checking.returncode, out) == (143, "")
+    assert err == "error: asked to end: files of results are as they were\n"
+
+
+def test_a_command_that_is_asked_to_end_while_it_is_loaded_says_so(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("import os, time\nos.kill(os.getpid(), 15)\ntime.sleep(60)\n")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "resume_contract", "trace", "check", str(CONFORMS)],
+        env=os.environ | {"PYTHONPATH": paths}, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (143, "")
+    assert done.stderr == "error: asked to end: nothing was begun\n"

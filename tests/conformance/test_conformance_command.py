@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,6 +71,18 @@ def test_checked_again_it_is_the_same(kept: Path, capsys: pytest.CaptureFixture[
     assert (status, err) == (0, "")
     assert out.count("conforms") == 2
     assert out.splitlines()[-1] == "2 checked again, 2 compared, 0 differences, 0 not recorded"
+
+
+def test_as_json(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = command(["conform", "--stored", "--json", "--results", str(kept)], capsys)
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    fields = ["version", "recordings", "races", "omitted", "not_recorded", "compared", "differences"]
+    assert list(told) == fields
+    assert told["version"] == 1
+    assert [one["outcomes"] for one in told["recordings"]] == [{"conforms": 1}] * 2
+    section = (ROOT / "docs" / "json.md").read_text(encoding="utf-8").split("With `--json` (version 1):")[1]
+    assert re.findall(r"^\| `(\w+)` \|", section.split("\n## ")[0], re.MULTILINE) == fields
 
 
 def test_a_piped_table_breaks_no_line(capsys: pytest.CaptureFixture[str]) -> None:

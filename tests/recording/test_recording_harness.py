@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +17,7 @@ import pytest
 from fake_system import NAME, scenario
 
 from resume_contract.cli import run
+from resume_contract.manifest import ROOT
 from trace_check.errors import RecordingError
 from trace_check.events import (
     Answer,
@@ -224,6 +229,16 @@ def test_unknown_names(tmp_path: Path) -> None:
             "import sys; sys.exit(0)",
             "cannot be loaded (module 'own_system' raises SystemExit: 0); mend that module",
         ),
+        ("raise KeyboardInterrupt", "cannot be loaded (module 'own_system' raises KeyboardInterrupt); mend"),
+        (
+            "raise BaseException('deep')",
+            "cannot be loaded (module 'own_system' raises BaseException: deep); mend",
+        ),
+        (
+            "class Own(System):\n    name, stores = 'own', ['json']\n"
+            "    def __new__(cls, store): raise SystemExit(3)",
+            "own_system:Own cannot be made (SystemExit: 3); mend its class",
+        ),
         (
             "import no_such_thing",
             "cannot be loaded (No module named 'no_such_thing'); install what it imports",
@@ -258,6 +273,24 @@ def test_modules_that_have_no_system(
         assert message in err
         assert err.count("\n") == 1
     monkeypatch.delitem(sys.modules, "own_system", raising=False)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_who_ends_the_command_while_a_module_is_imported_is_not_told_of_the_module(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(
+        f"import os, time\nos.kill(os.getpid(), {int(number)})\ntime.sleep(60)\n"
+    )
+    command = [sys.executable, "-m", "resume_contract", "trace", "record", "slow:X", "all"]
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": paths}, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert re.fullmatch(
+        r"error: (interrupted|asked to end): files of results are as they were\n", done.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import pytest
 
 from resume_contract.cli import run
 from resume_contract.sequence import Moment, actors_of, legend_of, mark_moments, moments_of
-from resume_contract.sequence_picture import MOST_EVENTS
+from resume_contract.sequence_picture import MOST_EVENTS, sequence_figure
 from trace_check.candidates import Candidates, candidates_before
 from trace_check.checker import check_file, check_trace
 from trace_check.reader import read_trace
@@ -307,3 +308,22 @@ def test_a_budget_that_is_too_small(show: Command) -> None:
     assert f"{KILL}: unchecked" in ended.out
     assert "the search budget of 1 is used up: raise it" in " ".join(ended.out.split())
     assert show(KILL, "--budget", "0").status == 2
+
+
+@pytest.mark.parametrize("actors", [("p1",), ("p1", "p2"), ("p1", "p2", "p3", "p4", "p5", "p6")])
+def test_everything_that_is_written_lies_inside_the_picture(actors: tuple[str, ...]) -> None:
+    """With few actors too, where the legend is wider than the columns."""
+    marked = {"broken": ("EO",), "is_first": True, "is_unmodelled": True}
+    moments = [Moment(n + 2, actor, "main", "completed", **marked) for n, actor in enumerate(actors)]
+    made = sequence_figure(read_trace(FINE), moments, ["a note"])
+    made.canvas.draw()
+    page = made.bbox
+    texts = {text.get_text(): text.get_window_extent() for text in made.axes[0].texts}
+    assert [text for text in legend_of(moments) if text not in texts] == []
+    assert sum("an operation, from" in text for text in texts) == 1
+    for text, place in texts.items():
+        assert page.x0 <= place.x0 < place.x1 <= page.x1, text
+        assert page.y0 <= place.y0 < place.y1 <= page.y1, text
+    places = [place for text, place in texts.items() if text in legend_of(moments) or "an operation" in text]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(places, 2))
+    assert not any(texts["a note"].overlaps(place) for place in places)

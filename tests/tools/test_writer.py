@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import multiprocessing
 import os
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from resume_contract.manifest import ROOT
+from trace_check import check_file
 from trace_check.errors import RecordingError, TraceError
 from trace_check.events import ProgramStep, ProgramUnit
 from trace_check.program_text import read_program
@@ -288,3 +294,30 @@ def test_a_crash_after_a_blank_line(tmp_path: Path) -> None:
         file.write('\n{"event":"eff')
     write_crash(path, "p1", signal="SIGKILL")
     assert [type(event).__name__ for event in read_trace(path).events] == ["Crashed"]
+
+
+def test_the_script_of_the_page_prints_what_the_page_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "in-your-ci.md").read_text(encoding="utf-8")
+    section = page.split("## Without pytest\n")[1].split("\n## ")[0]
+    signature, script, printed = re.findall(r"```(?:python)?\n(.*?)```", section, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == printed
+    assert check_file(tmp_path / "order.jsonl").verdict == "violates"
+    said = re.sub(r"\s+", " ", signature).replace("( ", "(").replace(" )", ")").strip()
+    arguments = inspect.signature(start_trace).parameters.values()
+    assert (
+        said
+        == "start_trace(path, *, "
+        + ", ".join(
+            a.name if a.default is a.empty else f'{a.name}="{a.default}"' for a in list(arguments)[1:]
+        )
+        + ")"
+    )
+    rows = {
+        name
+        for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    }
+    assert rows == set(inspect.signature(start_trace).parameters)

@@ -31,6 +31,7 @@ class SystemEntry(msgspec.Struct, frozen=True, kw_only=True):
         name: its name in :data:`~trace_check.recording.system.SYSTEMS`.
         kept_by: who keeps the state, the framework or the application.
         key: the identity of a step that the framework offers.
+        store_note: what the store is, in a sentence; empty where its recorder says nothing.
         profile: each clause -> its standing.
         proofs: each clause that holds or breaks -> where it is seen.
         effects: each sink -> in how many firings an effect was applied again, by cause.
@@ -49,6 +50,7 @@ class SystemEntry(msgspec.Struct, frozen=True, kw_only=True):
     effects: dict[str, dict[str, int]]
     recordings: list[Finding]
     omitted: list[Omitted]
+    store_note: str = ""
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -110,6 +112,7 @@ def system_entry(
         },
         recordings=list(findings),
         omitted=list(omitted),
+        store_note=system.store_notes.get(store, ""),
     )
 
 

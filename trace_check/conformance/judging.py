@@ -13,6 +13,7 @@ from trace_check.conformance.plan import Recording
 from trace_check.errors import TraceError
 from trace_check.events import event_kind
 from trace_check.reader import read_trace
+from trace_check.search import ALL_CLAUSES
 
 __all__ = ["Evidence", "Finding", "judge"]
 
@@ -37,7 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         verdict: "conforms", "violates" or "unchecked".
         breaks: the clauses that break.
         explanations: the smallest sets of faults that explain it.
-        unmodelled: events that no set of faults explains.
+        unmodelled: events that no fault accounts for.
         smallest: whether it is known that no smaller set of faults explains it, or none where events are unmodelled.
         exercised: the clauses that its events put to a test.
         repeated: how often an effect was applied again, by cause.
@@ -74,11 +75,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """The outcome in words."""
+        """The outcome in words; the clauses are in the contract's order."""
         words = [self.verdict]
         if self.breaks:
-            clauses = dict.fromkeys(e.clause if e.certain else f"possibly {e.clause}" for e in self.breaks)
-            words.append(", ".join(clauses))
+            found = {(ALL_CLAUSES.index(e.clause), not e.certain) for e in self.breaks}
+            words.append(", ".join("possibly " * possibly + ALL_CLAUSES[n] for n, possibly in sorted(found)))
         ways = [" and ".join(names) for names in self.explanations if names]
         if ways:
             words.append(f"through {' or '.join(ways)}")

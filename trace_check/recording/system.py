@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import ClassVar, Final
+from types import FrameType, ModuleType
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import Struct
@@ -113,6 +117,7 @@ class System(ABC):
         name: as in the header.
         stores: the kinds of store (and of durability, where there are several) that it can be recorded with.
         store: the one of this object, as in the header.
+        store_notes: a store's name -> what it is and how a resume uses it, in a sentence; needed where there are several.
         observes: the kinds of actions that its recorder always shows (an object's own may differ by its store).
         extra: the extra of this project that pins the system's packages (an object's own may differ by its store);
             None if it needs none.
@@ -127,6 +132,7 @@ class System(ABC):
 
     name: ClassVar[str]
     stores: ClassVar[Sequence[str]]
+    store_notes: ClassVar[Mapping[str, str]] = {}
     observes: Sequence[str]
     extra: str | None = None
     distribution: ClassVar[str] = ""
@@ -257,14 +263,15 @@ def load_system(name: str, store: str | None = None) -> System:
     )
     if not _is_text(getattr(found, "name", None)) or not _are_texts(getattr(found, "stores", None)):
         raise whole
-    try:
-        made = found(store)
-    except RecordingError:
-        raise
-    except Exception as error:  # it may be anybody's
-        raise RecordingError(
-            f"{place} cannot be made ({type(error).__name__}: {error})", "mend its class"
-        ) from None
+    with _noted_interrupts() as interrupts:
+        try:
+            made = found(store)
+        except RecordingError:
+            raise
+        except BaseException as error:  # it may be anybody's
+            if interrupts:
+                raise
+            raise RecordingError(f"{place} cannot be made ({_said(error)})", "mend its class") from None
     if getattr(made, "observes", None) is None:
         raise whole
     return made
@@ -289,17 +296,47 @@ def _imported(name: str, module: str) -> ModuleType:
     Raises:
         RecordingError: it can't be imported.
     """
+    with _noted_interrupts() as interrupts:
+        try:
+            return importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            missing = error.name is not None and f"{module}.".startswith(f"{error.name}.")
+            mend = "put its folder on PYTHONPATH" if missing else "install what it imports"
+            raise RecordingError(
+                f"the system {name!r} cannot be loaded ({error})", f"{mend}, and give it as module:class"
+            ) from None
+        except BaseException as error:
+            if interrupts:
+                raise
+            raise RecordingError(
+                f"the system {name!r} cannot be loaded (module {module!r} raises {_said(error)})",
+                "mend that module: it has to be importable",
+            ) from None
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """The signals that ask this process to end meanwhile: what is raised then is no fault of a recorder."""
+    noted: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(number)):
+                before[number] = handler
+                signal.signal(number, partial(_note, noted, handler))
     try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        missing = error.name is not None and f"{module}.".startswith(f"{error.name}.")
-        mend = "put its folder on PYTHONPATH" if missing else "install what it imports"
-        raise RecordingError(
-            f"the system {name!r} cannot be loaded ({error})", f"{mend}, and give it as module:class"
-        ) from None
-    except (Exception, SystemExit) as error:
-        said = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise RecordingError(
-            f"the system {name!r} cannot be loaded (module {module!r} raises {said})",
-            "mend that module: it has to be importable",
-        ) from None
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _note(
+    noted: list[int], handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None
+) -> None:
+    noted.append(number)
+    handler(number, frame)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from journal_engine import Engine, Journal, Outcomes, Unit
 
@@ -87,6 +87,9 @@ class JournalSystem(System):
 
     name = "journal"
     stores = ("file",)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "file": "The engine's journal, a line of JSON for each sealed unit.",
+    }
     key = "unit and step"
     reads_here = True
     # Not `recorded`: an outcome is durable only with its unit's entry.

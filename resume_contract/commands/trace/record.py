@@ -20,9 +20,9 @@ ALL = "all"
 def record_command(
     system: Annotated[str, typer.Argument(help="A system, such as langgraph, or module:class.")],
     scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help='Scenarios, or "all".')],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of traces.")] = Path(
-        "results/traces"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder that the traces are written to.")
+    ] = Path("traces"),
     store: Annotated[
         str | None, typer.Option("--store", help="One of the system's stores; its first without it.")
     ] = None,

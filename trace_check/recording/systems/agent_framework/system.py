@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.branches import Branches
@@ -37,6 +38,10 @@ class AgentFrameworkSystem(System):
 
     name = "agent-framework"
     stores = ("file",)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "file": "The framework's `FileCheckpointStorage`: a JSON file for each checkpoint; a resume takes"
+        " the newest of the workflow's name.",
+    }
     extra = "agent-framework"
     distribution = "agent-framework-core"
     key = "workflow name, executor and step"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.log import EventLog
@@ -31,6 +32,12 @@ class BurrSystem(System):
 
     name = "burr"
     stores = ("sqlite", "sqlite-gate-action")
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "sqlite": "Burr's `SQLitePersister`, a row for each action; the action that takes an answer as its"
+        " input also fires the effect behind the gate.",
+        "sqlite-gate-action": "The same persister; an action of its own takes the answer and puts it into the state,"
+        " and the action after it fires.",
+    }
     extra = "burr"
     distribution = "burr"
     key = "application, sequence id and step"

@@ -15,6 +15,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.log import EventLog
@@ -40,6 +41,12 @@ class CrewAISystem(System):
 
     name = "crewai"
     stores = ("sqlite", "json")
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "sqlite": "`@persist` with `SQLiteFlowPersistence`: the flow's state after each method; `kickoff`"
+        " with the flow's id goes on.",
+        "json": "`CheckpointConfig` with the JSON provider: state and finished methods in a file after"
+        " each method; `from_checkpoint` of the newest goes on.",
+    }
     extra = "crewai"
     distribution = "crewai"
     key = "flow id, method and step"

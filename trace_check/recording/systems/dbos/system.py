@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.catalogue import SCENARIOS
@@ -35,6 +35,12 @@ class DBOSSystem(System):
 
     name = "dbos"
     stores = ("sqlite", SHUT_DOWN)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "sqlite": "DBOS's system database in SQLite, a row for each step; processes end without shutting"
+        " DBOS down.",
+        SHUT_DOWN: "The same database; each process shuts DBOS down in order, by `DBOS.destroy()`, before it"
+        " ends.",
+    }
     extra = "dbos"
     distribution = "dbos"
     key = "workflow id and step id"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from trace_check.events import ROOT_BRANCH, ProgramUnit
 from trace_check.recording.branches import Branches
@@ -43,6 +43,17 @@ class LangGraphSystem(System):
 
     name = "langgraph"
     stores = tuple(_DURABILITY)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "sqlite": "`SqliteSaver` with durability `sync`: each checkpoint is written before the next"
+        " superstep begins.",
+        "sqlite-async": "`SqliteSaver` with durability `async`: a checkpoint is written while the next superstep"
+        " runs.",
+        "sqlite-exit": "`SqliteSaver` with durability `exit`: nothing is written before the run ends or parks.",
+        "postgres": "`PostgresSaver` with durability `sync`: each checkpoint is written before the next"
+        " superstep begins.",
+        "postgres-async": "`PostgresSaver` with durability `async`: a checkpoint is written while the next"
+        " superstep runs.",
+    }
     extra = "langgraph"
     distribution = "langgraph"
     key = "thread, node and step"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.log import EventLog
@@ -29,6 +30,10 @@ class LlamaIndexWorkflowsSystem(System):
 
     name = "llama-index-workflows"
     stores = ("json",)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "json": "Snapshots of the context (`Context.to_dict`), which the application writes to a JSON"
+        " file each after every step; the newest is the state.",
+    }
     extra = "llama-index-workflows"
     distribution = "llama-index-workflows"
     key = None

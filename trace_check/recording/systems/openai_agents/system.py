@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.branches import Branches
@@ -39,6 +40,10 @@ class OpenAIAgentsSystem(System):
 
     name = "openai-agents"
     stores = ("json",)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "json": "`RunState.to_json()`, which the application writes to a file of its own after each turn;"
+        " the newest is the state.",
+    }
     extra = "openai-agents"
     distribution = "openai-agents"
     key = "tool call id and step; a call that the model makes again has another id"

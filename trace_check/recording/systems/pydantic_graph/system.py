@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from trace_check.events import ProgramUnit
 from trace_check.recording.log import EventLog
@@ -34,6 +35,12 @@ class PydanticGraphSystem(System):
 
     name = "pydantic-graph"
     stores = ("file", "file-load-or-start")
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "file": "`FileStatePersistence`, one JSON file of snapshots; a resume is"
+        " `Graph.iter_from_persistence`, which raises where no node is left to be run.",
+        "file-load-or-start": "The same file; the application calls `load_next` itself, and starts over where that"
+        " finds nothing.",
+    }
     extra = "pydantic-graph"
     distribution = "pydantic-graph"
     key = "snapshot and step"

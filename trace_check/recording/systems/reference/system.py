@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
@@ -78,6 +79,10 @@ class ReferenceSystem(System):
 
     name = "reference"
     stores = ("sqlite",)
+    store_notes: ClassVar[Mapping[str, str]] = {
+        "sqlite": "This project's own store, which claims, records and commits by conditional writes in"
+        " SQLite.",
+    }
     key = "branch and step"
     modules = ("trace_check.recording.systems.reference.run",)
     reads_here = True
