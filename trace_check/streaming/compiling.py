@@ -28,6 +28,7 @@ def kernels() -> Kernels:
         behaviours,
         contents,
         cutting,
+        heads,
         inside,
         loop,
         names,
@@ -36,5 +37,5 @@ def kernels() -> Kernels:
         tokens,
     )
 
-    modules = (names, behaviours, cutting, tokens, inside, contents, operations, taking, loop)
+    modules = (names, behaviours, cutting, tokens, inside, heads, contents, operations, taking, loop)
     return Kernels(**compile_functions(modules, Kernels._fields))

@@ -25,7 +25,8 @@ The modules, each of which imports only from those above it:
 `cutting`     a line of JSON to fields
 `tokens`      a field to a token
 `inside`      the lists and objects inside a line to tokens
-`contents`    what a line of each kind says
+`heads`       what every line says: its kind and bracket, its thread, actor and branch
+`contents`    what a line of each kind says besides
 `operations`  operations that are open, and what their end has to agree with
 `taking`      one line, checked and taken
 `loop`        the lines of a block

@@ -12,6 +12,7 @@ from trace_check.streaming.scanner.layout import (
     FIELD_COUNT,
     FORKED,
     FREE,
+    HASH,
     KIND_,
     LOADED,
     LOCAL,
@@ -42,7 +43,7 @@ from trace_check.streaming.scanner.layout import (
     STOP,
     STRING,
 )
-from trace_check.streaming.scanner.names import same
+from trace_check.streaming.scanner.names import mixed, same
 
 
 def operation_hash(T: Any, slot: int) -> int:
@@ -59,6 +60,12 @@ def rehash_operations(T: Any, smaller: Any) -> None:
             while T.o_slots[i] != 0:
                 i = (i + 1) & mask
             T.o_slots[i] = smaller[j]
+
+
+def hash_of(at: Any) -> int:
+    """The hash of a line's operation: even, not 0."""
+    h = mixed(at[HASH * FIELD_COUNT + OP]) & ~1
+    return h if h != 0 else 2
 
 
 def slot_of(T: Any, h: int) -> int:
@@ -167,8 +174,36 @@ def begin(
     return True
 
 
-def may_end(T: Any, fields: Any, kind: int, tok: Any, n: int, who: Any) -> bool:
+def has_room(T: Any) -> bool:
+    """Is there room for one operation more?"""
+    if T.meta[FREE] < 0 and T.meta[RECORDS] * R_WIDTH >= T.r_fields.shape[0]:
+        return False
+    return 5 * T.meta[OPERATIONS] < 4 * T.o_slots.shape[0]
+
+
+def end(T: Any, slot: int, record: int) -> None:
+    """Of an operation that ends keep the hash only."""
+    T.o_slots[slot] = T.r_fields[record * R_WIDTH + R_HASH]
+    T.r_fields[record * R_WIDTH + R_NEXT] = T.meta[FREE]
+    T.meta[FREE] = record
+
+
+def may_end(T: Any, buf: Any, at: Any, record: int, kind: int, tok: Any, n: int, who: Any) -> bool:
     """Does the end of an operation agree with its begin?"""
+    fields = T.r_fields[record * R_WIDTH : record * R_WIDTH + R_WIDTH]
+    start, stop = at[START * FIELD_COUNT + OP], at[STOP * FIELD_COUNT + OP]
+    if not kept(T, T.r_name, record, fields[R_LENGTH], fields[R_OFFSET], buf, start, stop):
+        return False
+    if not tokens_agree(T, fields, kind, tok, n, who):
+        return False
+    if kind == COMMITTED or kind == FORKED:
+        if not same_name(T, T.r_checkpoint, record, fields, R_CHECKPOINT, buf, at, CHECKPOINT):
+            return False
+    return kind != COMMITTED or same_name(T, T.r_parent, record, fields, R_PARENT, buf, at, PARENT)
+
+
+def tokens_agree(T: Any, fields: Any, kind: int, tok: Any, n: int, who: Any) -> bool:
+    """The same, of what both have as tokens."""
     opened = fields[R_KIND]
     if kind == REFUSED:
         if not T.closes[tok[4]] >> opened & 1:
