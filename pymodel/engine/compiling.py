@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import EnumMeta
@@ -230,21 +230,23 @@ def engine_kernels() -> EngineKernels:
         return found
 
 
-def compile_functions(module: ModuleType, names: Iterable[str]) -> dict[str, Any]:
-    """The named functions of a module of plain functions over arrays, compiled, from disk or new.
+def compile_functions(modules: Sequence[ModuleType], names: Iterable[str]) -> dict[str, Any]:
+    """The named functions of modules of plain functions over arrays, compiled, from disk or new.
 
     Those that they call are compiled into them.  Nothing in them may allocate.
 
     Args:
-        module: integers and functions; its functions name nothing of another module of this project.
-        names: those that Python calls.
+        modules: integers and functions, which call no function of this project outside these modules.
+        names: those that Python calls, each defined in one of the modules.
     """
     from pymodel.engine._lean import helper
 
-    folder = _open_folder(cache_root() / "numba", _digest([*_engine_sources(), _describe_modules([module])]))
-    twins = _twins([module], {}, lambda function: helper(function, inline=True))
-    namespace = {name: twins.get(id(value), value) for name, value in vars(module).items()}
-    return {name: _dispatcher(_copy(getattr(module, name), namespace), folder) for name in names}
+    folder = _open_folder(cache_root() / "numba", _digest([*_engine_sources(), _describe_modules(modules)]))
+    twins = _twins(modules, {}, lambda function: helper(function, inline=True))
+    functions = {
+        name: value for module in modules for name, value in vars(module).items() if id(value) in twins
+    }
+    return {name: _dispatcher(twins[id(functions[name])].py_func, folder) for name in names}
 
 
 def _kernel_namespace(kernels: ModuleType) -> dict[str, Any]:

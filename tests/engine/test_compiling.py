@@ -87,6 +87,50 @@ def test_disk_cache_is_used_and_never_stale(tmp_path: Path) -> None:
     assert run_counter(path, cache)[0] == "11"
 
 
+PARTS = {
+    "numbers_here": "STEP = 1\n",
+    "below": """
+from numbers_here import STEP
+
+def up(n):
+    return n + STEP
+""",
+    "above": """
+from below import up
+
+def twice(n):
+    return up(up(n))
+
+if __name__ == "__main__":
+    import above, below
+    from pymodel.engine.compiling import compile_functions
+    function = compile_functions((below, above), ["twice"])["twice"]
+    print(function(5), sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()))
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "before", "after"),
+    [("numbers_here", "STEP = 1", "STEP = 2"), ("below", "n + STEP", "n + STEP + 1")],
+)
+def test_functions_of_several_modules_are_never_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, before: str, after: str
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # Python's own cache goes by seconds
+    for name, text in PARTS.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    path, cache = tmp_path / "above.py", tmp_path / "cache"
+    assert run_counter(path, cache) == ["7", "0", "1"]
+    assert run_counter(path, cache) == ["7", "1", "0"]
+    changed = tmp_path / f"{module}.py"
+    changed.write_text(PARTS[module].replace(before, after))
+    assert run_counter(path, cache) == ["9", "0", "1"]
+    changed.write_text(PARTS[module])
+    assert run_counter(path, cache) == ["7", "1", "0"]
+
+
 @pytest.mark.slow
 def test_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     path = tmp_path / "counter.py"

@@ -13,8 +13,8 @@ from logs import Json, random_log, written
 from trace_check.checker import check_file, check_trace
 from trace_check.events import EVENT_KINDS, CheckpointRead
 from trace_check.reader import read_trace
-from trace_check.streaming import scanner
 from trace_check.streaming.forms import trace_of
+from trace_check.streaming.scanner import layout
 from trace_check.streaming.scanning import scan
 from trace_check.streaming.vocabulary import FIELDS, KINDS, field_masks
 
@@ -116,10 +116,10 @@ def test_the_scanner_knows_the_whole_format() -> None:
     assert all(not required >> 62 & 1 for _, required in field_masks())
     for name, field in {"EVENT": "event", "TIME": "t", "ACCEPTED": "accepted", "DECLARED": "declared",
                         "SECONDS": "seconds", "PROCESS": "process", "STEPS_": "steps"}.items():  # fmt: skip
-        assert FIELDS.index(field) == getattr(scanner, name)
+        assert FIELDS.index(field) == getattr(layout, name)
     for name, kind in {"LOADED": "loaded", "FIRED": "effect_fired", "PASSED": "gate_passed", "READ": "store_read",
                        "COMMITTED": "committed", "GAVE_UP": "resume_gave_up"}.items():  # fmt: skip
-        assert KINDS.index(kind) == getattr(scanner, name)
+        assert KINDS.index(kind) == getattr(layout, name)
     known = {name for kind in EVENT_KINDS for name in _fields(kind)}
     assert known <= set(FIELDS)
 

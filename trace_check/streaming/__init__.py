@@ -7,7 +7,7 @@
 `blocks`      a file to blocks of whole lines
 `lines`       what is not in plain form, in plain form
 `vocabulary`  the words of the format, numbered
-`scanner`     bytes to nodes of the tree of behaviours, every rule of the format checked
+`scanner`     bytes to nodes of the tree of behaviours, every rule of the format checked (a package)
 `tables`      what the scanner remembers
 `compiling`   the scanner, compiled
 `scanning`    a whole file through the scanner, and a second time to say where something is

@@ -11,7 +11,7 @@ __all__ = ["Kernels", "kernels"]
 
 
 class Kernels(NamedTuple):
-    """The functions of `scanner.py` that Python calls."""
+    """The functions of the scanner that Python calls."""
 
     scan: Any
     enter: Any
@@ -24,6 +24,18 @@ class Kernels(NamedTuple):
 @cache
 def kernels() -> Kernels:
     """The compiled functions, from memory, from disk or new (which takes a while)."""
-    from trace_check.streaming import scanner
+    from trace_check.streaming.scanner import (
+        behaviours,
+        contents,
+        cutting,
+        heads,
+        inside,
+        loop,
+        names,
+        operations,
+        taking,
+        tokens,
+    )
 
-    return Kernels(**compile_functions(scanner, Kernels._fields))
+    modules = (names, behaviours, cutting, tokens, inside, heads, contents, operations, taking, loop)
+    return Kernels(**compile_functions(modules, Kernels._fields))

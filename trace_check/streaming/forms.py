@@ -18,7 +18,7 @@ from msgspec import UNSET
 from trace_check.events import EVENT_TYPES, ROOT_BRANCH, AnyEvent, CheckpointRead, Header, Value
 from trace_check.observations import HARNESS
 from trace_check.reader import Operation, Trace
-from trace_check.streaming import scanner as s
+from trace_check.streaming.scanner import layout as s
 from trace_check.streaming.vocabulary import KINDS, REFUSALS
 
 __all__ = ["Letter", "trace_of"]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from trace_check.events import Header
 from trace_check.reader import TraceStream, decode_line, is_cut_short
-from trace_check.streaming import scanner as s
 from trace_check.streaming.blocks import Block, blocks
 from trace_check.streaming.compiling import kernels
 from trace_check.streaming.forms import Letter
 from trace_check.streaming.lines import Irregular, plain_line, text_of
+from trace_check.streaming.scanner import layout as s
 from trace_check.streaming.tables import Memory
 
 __all__ = ["Located", "Scan", "TooLong", "locate", "scan"]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from trace_check.events import Header
 from trace_check.observations import HARNESS
-from trace_check.streaming import scanner as s
 from trace_check.streaming.compiling import Kernels
 from trace_check.streaming.lines import Irregular, plain_bytes
+from trace_check.streaming.scanner import layout as s
 from trace_check.streaming.vocabulary import CLOSES, FIELDS, KINDS, REFUSALS, field_masks, kind_traits
 
 __all__ = ["Memory"]

@@ -63,7 +63,7 @@ FIELDS: Final = [
     "complete",
     "process",
 ]
-"""The fields of events and of the checkpoints in a reading; a field's number is its place.  `scanner.py` has the same."""
+"""The fields of events and of the checkpoints in a reading; a field's number is its place.  `layout.py` has the same."""
 
 KINDS: Final = [
     "loaded",
@@ -86,7 +86,7 @@ KINDS: Final = [
     "resume_failed",
     "resume_gave_up",
 ]
-"""The kinds of events; a kind's number is its place.  `scanner.py` has the same."""
+"""The kinds of events; a kind's number is its place.  `layout.py` has the same."""
 
 REFUSALS: Final = get_args(Refusal)
 
