@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from conftest import load_module
+from engine_modules import load_module
 
 from pymodel.engine import Model, ModelError, _kernels, compiling, explore, stepper
 from pymodel.engine._config_type import ConfigHandle

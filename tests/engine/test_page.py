@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from conftest import PAGE
+from engine_modules import PAGE
 
 from pymodel.engine import counterexample, explore, random_walk, state_graph, stepper, witness
 
