@@ -222,7 +222,11 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
                 first = first or path
             except RecordingError as error:
                 result.not_recorded.append(_missing(error, cell.system, cell.store, f"race of {cell.racers}"))
-        if first is not None:
+        if fired and not any(fired):
+            # Racers that never come through a gate put nothing to the test.
+            none = RecordingError(f"{cell.label}: no racer fired the effect", "look at the trace of it")
+            result.not_recorded.append(_missing(none, cell.system, cell.store, f"race of {cell.racers}"))
+        elif first is not None:
             system = load_system(cell.system, cell.store)
             version = system.version()
             finding = judge_race(first, folder, system=system.name, version=version, store=cell.store)

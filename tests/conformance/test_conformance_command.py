@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from rich.table import Table
 
+from resume_contract import conforming
 from resume_contract.cli import run
 from resume_contract.conforming import Conformance, check_stored, compare, conform, keep
 from resume_contract.manifest import ROOT
@@ -249,6 +250,23 @@ def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
     fired, trace = run_race(Cell("reference", "sqlite", 3, 0.0), tmp_path)
     assert fired == 1
     assert trace == tmp_path / "reference-1" / "racers-3x0s.keyed.jsonl.gz"
+
+
+@pytest.mark.parametrize("fired", [[1, 0, 1], [0, 0, 0]])
+def test_a_repetition_in_which_nobody_fires_counts(
+    fired: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell("reference", "sqlite", 2, 0.0)
+    _, trace = run_race(cell, tmp_path)
+    counts = iter(fired)
+    monkeypatch.setattr(conforming, "cells", lambda _: [cell])
+    monkeypatch.setattr(conforming, "run_race", lambda *_: (next(counts), trace))
+    made = conform(tmp_path, systems=["reference"], races=True, only_races=True)
+    assert [(row.effects, row.per_racer) for row in made.races] == ([(fired, 0.333)] if any(fired) else [])
+    said = [missing.reason for missing in made.not_recorded]
+    assert said == (
+        [] if any(fired) else [f"{cell.label}: no racer fired the effect; look at the trace of it"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,10 @@ def race_scenario(racers: int, behind_gate: float) -> str:
 def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
     """Record one repetition; how many gated effects were fired, and the trace.
 
+    None may be fired: racers can stop each other.
+
     Raises:
-        RecordingError: it could not be recorded, or nobody got through the gate.
+        RecordingError: it could not be recorded.
     """
     sink = load_system(cell.system).scenarios()[_RACED].sink
     path = record(
@@ -142,7 +144,4 @@ def run_race(cell: Cell, folder: Path) -> tuple[int, Path]:
         sink=sink,
         compress=True,
     )
-    fired = fired_in(path)
-    if not fired:
-        raise RecordingError(f"{cell.label}: no racer fired the effect", "look at the trace of it")
-    return fired, path
+    return fired_in(path), path
