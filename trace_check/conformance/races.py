@@ -11,7 +11,6 @@ import msgspec
 from trace_check.conformance.effects import applied
 from trace_check.conformance.judging import Finding, judge
 from trace_check.conformance.plan import Recording
-from trace_check.errors import RecordingError
 from trace_check.reader import TraceStream, read_trace
 from trace_check.recording.catalogue import race
 from trace_check.recording.harness import record
