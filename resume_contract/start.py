@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from typing import NoReturn
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130  # as in errors.py, which isn't loaded yet
+_INTERRUPTED, _COULD_NOT_CHECK = 130, 2  # as in errors.py, which isn't loaded yet
 
 
 def main() -> NoReturn:
@@ -21,6 +22,11 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         print("error: interrupted: nothing was begun", file=sys.stderr)
         raise SystemExit(_INTERRUPTED) from None
+    except Exception:
+        # A defect, of this project or of a recorder that it was given: whoever mends it needs all of it. The status
+        # must not be that of a violation.
+        traceback.print_exc()
+        raise SystemExit(_COULD_NOT_CHECK) from None
 
 
 def _terminated(_number: int, _frame: object) -> NoReturn:

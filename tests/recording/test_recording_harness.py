@@ -275,6 +275,22 @@ def test_modules_that_have_no_system(
     monkeypatch.delitem(sys.modules, "own_system", raising=False)
 
 
+def test_what_a_recorder_raises_is_no_violation(tmp_path: Path) -> None:
+    (tmp_path / "own_system.py").write_text(
+        "from trace_check.recording.system import System\n\n"
+        "class Own(System):\n    name, stores = 'own', ('json',)\n"
+        "    run = read_store = None\n"
+        "    def scenarios(self):\n        raise ZeroDivisionError('in its own code')\n"
+    )
+    command = [sys.executable, "-m", "resume_contract", "trace", "record", "own_system:Own", "all"]
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": paths}, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("ZeroDivisionError: in its own code\n")
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_who_ends_the_command_while_a_module_is_imported_is_not_told_of_the_module(
     number: signal.Signals, status: int, tmp_path: Path
