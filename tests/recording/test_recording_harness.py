@@ -278,7 +278,7 @@ def test_modules_that_have_no_system(
 def test_what_a_recorder_raises_is_no_violation(tmp_path: Path) -> None:
     (tmp_path / "own_system.py").write_text(
         "from trace_check.recording.system import System\n\n"
-        "class Own(System):\n    name, stores = 'own', ('json',)\n"
+        "class Own(System):\n    name, stores, observes = 'own', ['json'], []\n"
         "    run = read_store = None\n"
         "    def scenarios(self):\n        raise ZeroDivisionError('in its own code')\n"
     )
