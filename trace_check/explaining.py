@@ -31,15 +31,10 @@ _FEW = 60
 """Up to so many observations the first look is as long as without twins, and the unmodelled is sought in more ways."""
 
 
-_SOME = 125
-"""Observations up to which the place of a search takes much the same time."""
-
-
 class _Looks(NamedTuple):
     """How many places are looked at of a thread that plainly violates, before less is asked for than a proof.
 
-    A place of a thread of n observations takes about n times as long as one of a single observation, from some
-    hundred observations on.
+    A place of a thread of n observations takes about n times as long as one of a single observation.
 
     Attributes:
         loosened: while its twins are interchangeable.
@@ -55,7 +50,7 @@ class _Looks(NamedTuple):
 
 
 def _looks(budget: int, observations: int) -> _Looks:
-    look = budget // (2 * max(observations, _SOME))
+    look = budget // (2 * observations)
     return _Looks(look, look // 4, 2 * look // 3, 4 * budget // observations**2)
 
 
