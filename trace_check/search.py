@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES, broken_clauses
-from pymodel.resume.faults import CHECK_THEN_CLAIM, FORK_NONDETERMINISM, ClaimChecking
+from pymodel.resume.faults import CHECK_THEN_CLAIM, FORK_NONDETERMINISM, ClaimChecking, ParkInheriting
 from trace_check.events import (
     Answer,
     Completed,
@@ -52,6 +52,7 @@ CO_C = 1 << CLAUSES.index("CO-C")
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _READ = ClaimChecking.__name__
+_INHERITED = ParkInheriting.__name__
 _INDIFFERENT = (Loaded, Computed, EffectFired, GatePassed, Answer, StoreRead, Completed)
 _FORCED_AT_ONCE = 20  # candidates that are forced over an event that nothing explains
 _WAYS = 50
@@ -231,6 +232,8 @@ class Search:
         observes = self.matcher.thread.observes
         # Where a durable kind may go unseen, a process may do such a thing after its last line.
         self.silent = bool(_DURABLE - observes)
+        # That a fork inherits an answer is never shown: a process may bring it about after its last line.
+        self.forks = len(self.matcher.thread.branches) > 1
         self.crash = {
             o.event.actor: 1 << i for i, o in enumerate(observations) if isinstance(o.event, Crashed)
         }
@@ -339,6 +342,14 @@ class Search:
             if mask & ~done or (self.silent and not self.crash.get(actor, 0))
         ]
 
+    def departed(self, done: int) -> list[str]:
+        """The actors of whom nothing more is shown, and that didn't crash."""
+        return [
+            actor
+            for actor, mask in self.of_actor.items()
+            if not (mask & ~done or self.silent or self.crash.get(actor, 0))
+        ]
+
     # ----------------------------------------------------------------------------------------------------------
     # Steps
 
@@ -375,7 +386,13 @@ class Search:
                         self.step(node, move.state, move.faults, move.name, None, actor)
                 elif not reading or self.ends_reading(node.state, move.state):
                     self.step(node, move.state, move.faults, move.name, None, actor)
-        for move in () if reading else self.steps.answers(node.state):
+        if reading:
+            return
+        for actor in self.departed(node.done) if self.forks else ():
+            for move in self.steps.hidden(node.state, actor):
+                if move.name == _INHERITED:
+                    self.step(node, move.state, move.faults, move.name, None, actor)
+        for move in self.steps.answers(node.state):
             self.step(node, move.state, move.faults, move.name, None)
 
     def ends_reading(self, before: bytes, after: bytes) -> bool:
@@ -526,6 +543,8 @@ class Search:
         if self.silent or self.lifelines or self.of_actor[actor] & ~done:
             return state
         crew = self.matcher.thread.runners.get(actor, range(0))
+        if self.forks and any(at.ready(self.matcher.c, state, r, at.GATE) for r in crew):
+            return state
         asked = bool(self.answers & ~done) or "answer" not in self.matcher.thread.observes
         return self.matcher.quotient.retire(state, crew, keep_claims=asked)
 

@@ -448,8 +448,15 @@ UnseenAnswer ==
   /\ \E b \in Branches : \E g \in Gates : \E v \in Shown[g] :
        Deliver(b, g, CHOOSE d \in Deliveries : \A c \in Deliveries : c <= d, v)
 
+(* Nothing ever shows that a fork inherits an answer: so it may come after  *)
+(* the last line of the process that brings it about.                       *)
+UnseenInheriting ==
+  /\ Given[which].forks /\ By("fork_inherits_answer") /\ NoCode
+  /\ \E a \in Actors : ~Dead(a) /\ \E r \in Crew[a] : ParkInheriting(r)
+
 Unseen ==
   \/ \E a \in Actors : MayAct(a) /\ \E r \in Crew[a] : UnseenOf(r)
+  \/ UnseenInheriting
   \/ \E a \in Actors : Dying(a)
   \/ UnseenExpiry
   \/ UnseenAnswer

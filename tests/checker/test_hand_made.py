@@ -255,6 +255,25 @@ def test_a_restart_that_runs_recorded_work_again_is_two_faults(tmp_path: Path) -
     assert [(c.clause, c.certain) for c in found.clauses] == [("EO", True)]
 
 
+def inherited_after_the_last_line() -> Script:
+    """A fork is answered that nobody was seen to park, by a process of which no line comes later."""
+    script = answered_gate()
+    script.fork(0, "child")
+    script.load("p2", 0, "child")
+    script.answer("client", "g", "d2", "no", branch="child")
+    return script
+
+
+def test_what_is_never_shown_may_come_after_the_last_line(tmp_path: Path) -> None:
+    found = inherited_after_the_last_line().check(tmp_path)
+    assert found.unmodelled == ()
+    assert found.explanations == (
+        ("answer_replaced", "fork_inherits_answer"),
+        ("fork_inherits_answer", "late_answer_recorded"),
+    )
+    assert [(c.clause, c.certain) for c in found.clauses] == [("CO-V", True)]
+
+
 def test_what_comes_before_the_fault_conforms(tmp_path: Path) -> None:
     assert parked().check(tmp_path).verdict == "conforms"
     assert answered_gate(passed=True).check(tmp_path).verdict == "conforms"

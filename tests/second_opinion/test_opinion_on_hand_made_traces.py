@@ -41,6 +41,15 @@ def at_the_gate() -> Script:
     return made
 
 
+def a_fork_that_inherits_after_the_last_line() -> Script:
+    """Nobody is seen to park the fork's gate, and of who came to it nothing is shown any more."""
+    made = at_the_gate()
+    made.fork(1, "child")
+    made.load("p2", 1, "child")
+    made.answer("client", "g", "d2", "no", branch="child")
+    return made
+
+
 def two_steps_at_once() -> Script:
     """The process has begun the second step before the first is recorded: it is a crew."""
     made = script()
@@ -185,6 +194,12 @@ def an_answer_unseen() -> Script:
 
 
 CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str, bool]]] = {
+    "a fork inherits": (
+        a_fork_that_inherits_after_the_last_line,
+        "violates",
+        {("answer_replaced", "fork_inherits_answer"), ("fork_inherits_answer", "late_answer_recorded")},
+        {"CO-V": True},
+    ),
     "two steps at once": (two_steps_at_once, "conforms", {()}, {}),
     "a crew dies": (a_crew_that_dies, "conforms", {()}, {}),
     "a crew commits too early": (a_crew_that_commits_too_early, "violates", set(), {}),
