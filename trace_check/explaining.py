@@ -24,6 +24,9 @@ _ALL_FAULTS = (1 << len(FAULTS)) - 1
 _HASTY_LOOK = 2_000
 """Places that are looked at where an explanation may be missed."""
 
+_CLEAN_LOOK = 3_000
+"""The same where only a behaviour of the reference is looked for."""
+
 _DIVES = ((True, True), (False, True), (False, False))
 """How a set of faults is looked for, one way after the other: is it eager, is it hasty (see `Search`)?"""
 
@@ -103,8 +106,15 @@ def _explain(steps: Steps, search: Search, budget: int) -> Explained:
         look = 0 if search.surely_broken() else _FIRST_LOOK_AT_MANY
     if search.run(min(look, budget)):
         return search.found
-    spent = 0
-    if loosened is not None:
+    if loosened is None:
+        # A thread that conforms is often seen to by those alone of whom something is shown next.
+        dive = Search(steps, observations, only=0, hasty=True)
+        finished = dive.run(min(_CLEAN_LOOK, budget - search.found.expanded))
+        spent = dive.found.expanded
+        if finished and dive.found.goals:
+            dive.found.expanded += search.found.expanded
+            return dive.found
+    else:
         found, spent = _by_twins(steps, search, loosened, budget - search.found.expanded)
         if found is not None:
             return found

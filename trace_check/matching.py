@@ -93,7 +93,9 @@ class Matcher:
             isinstance(o.event, Refused) and o.event.what == "outcome" for o in thread.observations
         )
         self._unpromised = {thread.step(name) for name in thread.unpromised}
-        self._may_work = {actor: self._branches_of(actor) for actor in thread.working}
+        # Whose load may go unseen has worked, perhaps, though of it only its end is shown.
+        actors = thread.working if "loaded" in thread.observes else thread.runners
+        self._may_work = {actor: self._branches_of(actor) for actor in actors}
 
     def _branches_of(self, actor: str) -> list[int]:
         """The branches on which an actor may do something unseen: those on which it is seen, where loads are shown."""

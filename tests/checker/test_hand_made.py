@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from script import Script, checkpoint, effect, gate, pure, unit
 
+from trace_check.events import ACTION_KINDS
+
 EFFECT_THEN_GATE = (unit("u1", effect("e1")), unit("u2", gate("g"), effect("e2", "g")))
 PURE = (unit("u1", pure("p")), unit("u2", effect("e")))
 GATE = (unit("u1", gate("g")), unit("u2", effect("e")))
@@ -272,6 +274,20 @@ def test_what_is_never_shown_may_come_after_the_last_line(tmp_path: Path) -> Non
         ("fork_inherits_answer", "late_answer_recorded"),
     )
     assert [(c.clause, c.certain) for c in found.clauses] == [("CO-V", True)]
+
+
+def test_who_is_only_shown_to_end_may_have_worked(tmp_path: Path) -> None:
+    """Loads and firings go unseen: the process that is only seen to die has fired the effect."""
+    unseen = Script(unit("u1", effect("e1")), observes=ACTION_KINDS - {"loaded", "effect_fired"})
+    unseen.crash("p1")
+    unseen.load("p2", 0)
+    unseen.fire("p2", "e1", applied=False)
+    assert unseen.check(tmp_path).verdict == "conforms"
+    shown = Script(unit("u1", effect("e1")), observes=ACTION_KINDS - {"effect_fired"})
+    shown.crash("p1")
+    shown.load("p2", 0)
+    shown.fire("p2", "e1", applied=False)
+    assert shown.check(tmp_path).verdict == "violates"
 
 
 def test_what_comes_before_the_fault_conforms(tmp_path: Path) -> None:

@@ -50,6 +50,15 @@ def a_fork_that_inherits_after_the_last_line() -> Script:
     return made
 
 
+def one_of_whom_only_the_end_is_shown() -> Script:
+    """It has fired the effect, all unseen."""
+    made = script(unseen=("loaded", "effect_fired"))
+    made.crash("p1")
+    made.load("p2", 0)
+    made.fire("p2", "a", applied=False)
+    return made
+
+
 def two_steps_at_once() -> Script:
     """The process has begun the second step before the first is recorded: it is a crew."""
     made = script()
@@ -200,6 +209,7 @@ CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str
         {("answer_replaced", "fork_inherits_answer"), ("fork_inherits_answer", "late_answer_recorded")},
         {"CO-V": True},
     ),
+    "only its end is shown": (one_of_whom_only_the_end_is_shown, "conforms", {()}, {}),
     "two steps at once": (two_steps_at_once, "conforms", {()}, {}),
     "a crew dies": (a_crew_that_dies, "conforms", {()}, {}),
     "a crew commits too early": (a_crew_that_commits_too_early, "violates", set(), {}),
