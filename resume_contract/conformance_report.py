@@ -200,15 +200,15 @@ def _races(atlas: Atlas) -> Iterator[str]:
     yield (
         "k processes resume one parked gate at the same time; behind it lie so many seconds and then an"
         " effect. Effects a racer: the mean over the repetitions; 1.0 says that every one of them fires. The verdict is"
-        " that on the trace of the first repetition, to which the link leads; *perhaps less*: a smaller explanation"
-        " was not ruled out. These races are not part of the profile above."
+        " that on the trace of the first repetition that has one, to which the link leads; *perhaps less*: a smaller"
+        " explanation was not ruled out. These races are not part of the profile above."
     )
     yield ""
     yield "![Effects a racer](races.png)"
     yield ""
     yield (
         "| system | store | k | seconds behind the gate | effects in each repetition | effects a racer"
-        " | verdict on the first |"
+        " | verdict |"
     )
     yield "|---|---|---:|---:|---|---:|---|"
     for row in atlas.races:

@@ -212,37 +212,45 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
     """Races run one at a time: the others would take the processors from the racers."""
     for number, cell in enumerate(wanted, 1):
         fired: list[int] = []
-        first: Path | None = None
+        paths: list[Path] = []
         for repetition in range(REPETITIONS):
             report(f"race {number} of {len(wanted)}, {cell.label}, {repetition + 1} of {REPETITIONS}")
-            place = folder / ".again" if fired else folder
             try:
-                count, path = run_race(cell, place)
+                count, path = run_race(cell, folder / f".again-{repetition}")
                 fired.append(count)
-                first = first or path
+                paths.append(path)
             except RecordingError as error:
                 result.not_recorded.append(_missing(error, cell.system, cell.store, f"race of {cell.racers}"))
-        if fired and not any(fired):
+        if any(fired):
+            result.races.append(_row(cell, fired, paths, folder))
+        elif fired:
             # Racers that never come through a gate put nothing to the test.
             none = RecordingError(f"{cell.label}: no racer fired the effect", "look at the trace of it")
             result.not_recorded.append(_missing(none, cell.system, cell.store, f"race of {cell.racers}"))
-        elif first is not None:
-            system = load_system(cell.system, cell.store)
-            version = system.version()
-            finding = judge_race(first, folder, system=system.name, version=version, store=cell.store)
-            result.races.append(
-                RaceRow(
-                    system=system.name,
-                    version=version,
-                    store=cell.store,
-                    k=cell.racers,
-                    behind_gate=cell.behind_gate,
-                    effects=fired,
-                    per_racer=effects_a_racer(fired, cell.racers),
-                    trace=first.relative_to(folder).as_posix(),
-                    finding=finding,
-                )
-            )
+
+
+def _row(cell: Cell, fired: list[int], paths: list[Path], folder: Path) -> RaceRow:
+    """The row of a cell, with the trace of the first repetition that has a verdict; without any, of the last."""
+    system = load_system(cell.system, cell.store)
+    version = system.version()
+    kept = folder / f"{system.name}-{version}" / paths[0].name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        shutil.copyfile(path, kept)
+        finding = judge_race(kept, folder, system=system.name, version=version, store=cell.store)
+        if finding.verdict != "unchecked":
+            break
+    return RaceRow(
+        system=system.name,
+        version=version,
+        store=cell.store,
+        k=cell.racers,
+        behind_gate=cell.behind_gate,
+        effects=fired,
+        per_racer=effects_a_racer(fired, cell.racers),
+        trace=kept.relative_to(folder).as_posix(),
+        finding=finding,
+    )
 
 
 def compare(result: Conformance, atlas: Atlas) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rich.table import Table
 
@@ -252,12 +253,33 @@ def test_a_race_of_the_reference_fires_once(tmp_path: Path) -> None:
     assert trace == tmp_path / "reference-1" / "racers-3x0s.keyed.jsonl.gz"
 
 
+def test_the_row_of_a_race_has_the_first_trace_that_is_decided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell("reference", "sqlite", 2, 0.0)
+    _, trace = run_race(cell, tmp_path / "recorded")
+    judge, asked = conforming.judge_race, iter(["unchecked", "conforms", "conforms"])
+    monkeypatch.setattr(conforming, "cells", lambda _: [cell])
+    monkeypatch.setattr(conforming, "run_race", lambda *_: (1, trace))
+    monkeypatch.setattr(
+        conforming,
+        "judge_race",
+        lambda *args, **named: msgspec.structs.replace(judge(*args, **named), verdict=next(asked)),
+    )
+    made = conform(tmp_path, systems=["reference"], races=True, only_races=True)
+    (row,) = made.races
+    assert row.finding is not None
+    assert row.finding.verdict == "conforms"
+    assert (tmp_path / row.trace).read_bytes() == trace.read_bytes()
+    assert list(asked) == ["conforms"]
+
+
 @pytest.mark.parametrize("fired", [[1, 0, 1], [0, 0, 0]])
 def test_a_repetition_in_which_nobody_fires_counts(
     fired: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell = Cell("reference", "sqlite", 2, 0.0)
-    _, trace = run_race(cell, tmp_path)
+    _, trace = run_race(cell, tmp_path / "recorded")
     counts = iter(fired)
     monkeypatch.setattr(conforming, "cells", lambda _: [cell])
     monkeypatch.setattr(conforming, "run_race", lambda *_: (next(counts), trace))

@@ -62,7 +62,7 @@ class RaceRow(msgspec.Struct, frozen=True, kw_only=True):
         system, version, store, k, behind_gate: which.
         effects: the gated effects that were fired, in each repetition.
         per_racer: their mean, divided by k: 1.0 means that every racer fires.
-        trace: that of the first repetition, below the folder of traces.
+        trace: that of the first repetition that has a verdict, below the folder of traces.
         finding: what that trace shows.
     """
 
