@@ -112,7 +112,10 @@ class Explained:
 
 
 class Steps:
-    """The matcher's steps, each worked out once: many places share a state, and many searches a place."""
+    """The matcher's steps, each worked out once: many places share a state, and many searches a place.
+
+    The searches that share it are all of the same observations, as they are or loosened.
+    """
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
