@@ -49,6 +49,7 @@ HARNESS = "harness"
 _EXACT = (StoreRead,)
 _RUNNERS = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Refused, Committed)
 _OUTSIDE = ("paused", "continued")  # the process is stopped or goes on: nothing of the model changes
+_UNSEEN_COMPUTATIONS = 4  # different ones of one step, where they are not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class Thread:
         working: for each actor that runs something, the branches on which it is seen to.
         died: for each actor that crashed, the position of the line that says so.
         unpromised: steps of which nothing was promised to be shown: a dynamic program's that are known by name only.
+        computations: for each step how often it is shown to be computed, whatever the branch.
     """
 
     name: str
@@ -102,7 +104,7 @@ class Thread:
     unpromised: frozenset[str] = frozenset()
     answers: int = 0
     commits: int = 0
-    computations: int = 0
+    computations: dict[str, int] = field(default_factory=dict)
 
     def value(self, value: Value) -> int:
         """The number of an outcome or an answer."""
@@ -125,6 +127,8 @@ class Thread:
         """
         deliveries = max(1, self.answers) + ("answer" not in self.observes)
         values = max(2, len(self.values), deliveries)
+        shown = max(self.computations.values(), default=0)
+        may_compute_unseen = "computed" not in self.observes or self.unpromised
         return Bounds(
             runners=max(1, sum(map(len, self.runners.values()))),
             branches=len(self.branches),
@@ -134,7 +138,7 @@ class Thread:
             expiries=255,
             invalid=255,
             length=min(255, len(self.program.units) + self.commits),
-            computations=max(1, self.computations + (0 if "computed" in self.observes else 4)),
+            computations=max(1, shown + (_UNSEEN_COMPUTATIONS if may_compute_unseen else 0)),
             applied=255,
         )
 
@@ -264,7 +268,7 @@ def _learn(thread: Thread, event: AnyEvent, position: int) -> None:
     elif isinstance(event, Committed):
         thread.commits += 1
     elif isinstance(event, Computed):
-        thread.computations += 1
+        thread.computations[event.step] = thread.computations.get(event.step, 0) + 1
 
 
 def _values(event: AnyEvent) -> Iterator[tuple[str | None, Value]]:

@@ -63,6 +63,11 @@ class Prospects:
         self._begun: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         self._hurried: dict[int, list[tuple[int, int, int, int]]] = {}
         self._places: dict[int, tuple[int, int]] = {}
+        self._crashes = [i for i, o in enumerate(observations) if isinstance(o.event, Crashed)]
+        self._commits: dict[tuple[str, str], list[int]] = {}
+        for i, observation in enumerate(observations):
+            if isinstance(event := observation.event, Committed):
+                self._commits.setdefault((event.branch, event.unit), []).append(i)
         self._applied = self._applications()
         self._recorded = self._records()
         thread = matcher.thread
@@ -183,18 +188,10 @@ class Prospects:
             return False
         one = self._observations[i].event
         assert isinstance(one, Committed)
-        if any(
-            isinstance(other.event, Crashed) and self._may_come_before(j, i)
-            for j, other in enumerate(self._observations)
-        ):
+        if any(self._may_come_before(j, i) for j in self._crashes):
             return False
-        return not any(
-            isinstance(event := other.event, Committed)
-            and (event.branch, event.unit) == (one.branch, one.unit)
-            and j != i
-            and self._may_come_before(j, i)
-            for j, other in enumerate(self._observations)
-        )
+        same = self._commits[one.branch, one.unit]
+        return not any(j != i and self._may_come_before(j, i) for j in same)
 
     def _hurry(self) -> None:
         """For each record the passings of others that have to come before it."""

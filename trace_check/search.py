@@ -19,8 +19,9 @@ from types import UnionType
 from typing import NamedTuple
 
 from pymodel.resume import reading as at
-from pymodel.resume.clauses import CLAUSES, broken_clauses
+from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.faults import CHECK_THEN_CLAIM, FORK_NONDETERMINISM, ClaimChecking, ParkInheriting
+from trace_check.broken import Judge
 from trace_check.events import (
     Answer,
     Completed,
@@ -124,6 +125,7 @@ class Steps:
         self._hidden: dict[tuple[bytes, str], tuple[Move, ...]] = {}
         self._answers: dict[bytes, tuple[Move, ...]] = {}
         self._beyond: dict[tuple[bytes, int], list[tuple[int, bytes]]] = {}
+        self._judge = Judge(matcher.c)
         self._broken: dict[bytes, int] = {}
 
     def prospects(self, observations: list[Observation], loosened: Loosened | None) -> Prospects:
@@ -164,7 +166,7 @@ class Steps:
         durable = state[self.matcher.c.branches :]  # no clause speaks of what a runner has in hand
         bits = self._broken.get(durable)
         if bits is None:
-            bits = self._broken[durable] = broken_clauses(self.matcher.c, state)
+            bits = self._broken[durable] = self._judge.broken(state)
         return bits
 
 
