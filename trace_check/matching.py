@@ -41,13 +41,16 @@ from trace_check.events import (
     StoreRead,
     Value,
 )
-from trace_check.observations import Observation, Thread
+from trace_check.observations import Observation, Thread, content_of
 from trace_check.quotient import Quotient
 
 __all__ = ["Matcher", "Move"]
 
 Action = Callable[..., bool]
 _AT_COMMIT = -1
+_BY_ONE = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Committed)
+"""Events that are steps of the runner whose they are, or nothing: what the other runners have in hand is all the same."""
+
 _OF_STEPS = frozenset({"computed", "recorded", "memo_used"})
 
 
@@ -63,6 +66,10 @@ _TAKES_ANSWERS = dev.LOST_ANSWER | dev.ANSWER_REPLACED
 
 REMEMBERED = dev.LOST_COMMIT | _TAKES_ANSWERS
 """Faults that, once used, change what later observations may be."""
+
+
+_Effect = tuple[bytes, bytes, bytes, int, str]
+"""A move of one runner: what comes before the runners, its own run and the branches; the faults and the name."""
 
 
 class Matcher:
@@ -95,6 +102,8 @@ class Matcher:
         self._unpromised = {thread.step(name) for name in thread.unpromised}
         # Whose load may go unseen has worked, perhaps, though of it only its end is shown.
         actors = thread.working if "loaded" in thread.observes else thread.runners
+        self._contents = _numbered(thread.observations)
+        self._of_one: dict[tuple[bytes, bytes, object], list[_Effect]] = {}
         self._may_work = {actor: self._branches_of(actor) for actor in actors}
 
     def _branches_of(self, actor: str) -> list[int]:
@@ -157,7 +166,37 @@ class Matcher:
                 yield Move(self.quotient.of(state), faults, name)
             return
         for r in self.crews.distinct(s, event.actor) or [0]:
-            yield from self._settled(s, event.actor, r, self._seen_by(s, r, observation, used))
+            moves: Iterable[Move]
+            if r and isinstance(event, _BY_ONE):
+                what = self._contents[observation.position], used
+                moves = self._by_one(s, r, what, lambda r=r: self._seen_by(s, r, observation, used))  # type: ignore[misc]
+            else:
+                moves = self._seen_by(s, r, observation, used)
+            yield from self._settled(s, event.actor, r, moves)
+
+    def _by_one(self, s: bytes, r: int, what: object, ask: Callable[[], Iterable[Move]]) -> list[Move]:
+        """What is asked of runner r, once for all states that differ in no more than what the other runners have in hand.
+
+        A state has no runner's number in it, so that it may be any runner.
+
+        Args:
+            s: the state.
+            r: the runner.
+            what: stands for the question.
+            ask: gives the moves, none of which reads or changes the others' runs.
+        """
+        p = at.run_at(self.c, r)
+        q, end = p + at.RUN_WIDTH, self.c.branches
+        key = s[: at.RUNS] + s[end:], s[p:q], what
+        effects = self._of_one.get(key)
+        if effects is None:
+            effects = self._of_one[key] = [
+                (t[: at.RUNS], t[p:q], t[end:], faults, name) for t, faults, name in ask()
+            ]
+        return [
+            Move(b"".join((head, s[at.RUNS : p], run, s[q:end], durable)), faults, name)
+            for head, run, durable, faults, name in effects
+        ]
 
     def _settled(self, s: bytes, actor: str, r: int, moves: Iterable[Move]) -> Iterator[Move]:
         """The moves of runner r, with what follows from each for the rest of its crew."""
@@ -591,7 +630,10 @@ class Matcher:
         if actor not in self._may_work:
             return
         for r in self.crews.distinct(s, actor):
-            yield from self._settled(s, actor, r, self._hidden_of(s, r, actor))
+            # Which branches it may load matters to who has nothing in hand.
+            what = actor if self._run(s, r, at.PHASE) == at.IDLE else None
+            moves = self._by_one(s, r, what, lambda r=r: self._hidden_of(s, r, actor))  # type: ignore[misc]
+            yield from self._settled(s, actor, r, moves)
 
     def beyond_gate(self, s: bytes, r: int) -> list[tuple[int, bytes]]:
         """Where runner r, which has just passed a gate, may go from there: the steps, each with the state.
@@ -599,17 +641,17 @@ class Matcher:
         Nothing where its claim has passed on, or where somebody else holds another answer of that gate: then it matters
         which of them goes first.
         """
-        c, x = self.c, self._run(s, r, at.STEP)
-        if self._run(s, r, at.PHASE) != at.HOLDS or x == at.AT_COMMIT or c.kind[x] != at.GATE:
+        c, p = self.c, at.run_at(self.c, r)
+        b, x, out = s[p + at.BRANCH], s[p + at.STEP], s[p + at.OUT]
+        if s[p + at.PHASE] != at.HOLDS or x == at.AT_COMMIT or c.kind[x] != at.GATE:
             return []
-        for other in range(1, c.R + 1):
-            p, q = at.run_at(c, r), at.run_at(c, other)
-            alike = all(s[p + field] == s[q + field] for field in (at.BRANCH, at.STEP, at.PHASE))
-            if alike and s[p + at.OUT] != s[q + at.OUT]:
+        for q in range(at.RUNS, c.branches, at.RUN_WIDTH):
+            is_there = s[q + at.PHASE] == at.HOLDS and s[q + at.STEP] == x and s[q + at.BRANCH] == b
+            if is_there and s[q + at.OUT] != out:
                 return []
         return [
             (self._run(move.state, r, at.STEP), self.quotient.of(move.state))
-            for move in self._take_next(s, 0, act.Record, r)
+            for move in self._by_one(s, r, act.Record, lambda: self._take_next(s, 0, act.Record, r))
         ]
 
     def hidden_answers(self, s: bytes) -> Iterator[Move]:
@@ -815,3 +857,11 @@ class Matcher:
             if at.available(self.c, s, b, u, epoch, at.NONE, x):
                 return x
         return at.AT_COMMIT
+
+
+def _numbered(observations: list[Observation]) -> dict[int, int]:
+    """For each observation, by its position, a number that those share that say the same."""
+    numbers: dict[tuple[object, ...], int] = {}
+    return {
+        o.position: numbers.setdefault((o.event.branch, *content_of(o)), len(numbers)) for o in observations
+    }

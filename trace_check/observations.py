@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import msgspec
 from msgspec import UNSET
 
 from pymodel.resume.layout import Bounds
@@ -43,12 +44,15 @@ from trace_check.events import (
 from trace_check.learning import Learned, learn
 from trace_check.reader import Trace
 
-__all__ = ["HARNESS", "Observation", "Thread", "threads"]
+__all__ = ["HARNESS", "Observation", "Thread", "content_of", "threads"]
 
 HARNESS = "harness"
 _EXACT = (StoreRead,)
 _RUNNERS = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Refused, Committed)
 _OUTSIDE = ("paused", "continued")  # the process is stopped or goes on: nothing of the model changes
+_WHO_AND_WHEN = frozenset(
+    {"seq", "t", "actor", "op", "phase", "inferred", "key", "checkpoint", "parent", "error"}
+)
 _UNSEEN_COMPUTATIONS = 4  # different ones of one step, where they are not shown
 
 
@@ -73,6 +77,13 @@ class Observation:
     def kind(self) -> str:
         """The kind of the event."""
         return event_kind(self.event)
+
+
+def content_of(observation: Observation) -> tuple[object, ...]:
+    """What an observation says, but for who did it and when."""
+    said = msgspec.structs.asdict(observation.event)
+    fields = tuple((name, repr(said[name])) for name in sorted(said.keys() - _WHO_AND_WHEN))
+    return observation.kind, observation.pending, fields
 
 
 @dataclass

@@ -30,6 +30,9 @@ class _Owed:
             Whoever is the first to commit a unit records something of it.
         runs: of the other steps, the same and the step.
         all_runs, all_bound: the observations of the runs, and of the records and passes, as bits.
+        speaking: what of all that is explained matters to it, as bits.
+        fates: what became of it, for each state of the branches, each part of `speaking`, and each run of its own:
+            None if there is no hope, else the records that have to come before somebody else passes the gate.
     """
 
     offset: int
@@ -38,6 +41,8 @@ class _Owed:
     runs: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     all_runs: int = 0
     all_bound: int = 0
+    speaking: int = 0
+    fates: dict[tuple[bytes, int, bytes], tuple[int, ...] | None] = field(default_factory=dict)
 
 
 class Prospects:
@@ -98,6 +103,9 @@ class Prospects:
         for owed in self._owed.values():
             owed.all_runs = sum(1 << run[0] for run in owed.runs)
             owed.all_bound = sum(1 << one[0] for one in (*owed.records, *owed.passes))
+            owed.speaking = owed.all_runs | owed.all_bound
+            for i, loads, *_ in (*owed.records, *owed.passes, *owed.runs):
+                owed.speaking |= loads | self._passes_before.get(i, 0)
         self._hurry()
 
     def _applications(self) -> list[tuple[int, int]]:
@@ -233,24 +241,44 @@ class Prospects:
         * Who passes a gate that is claimed, and hasn't read it before, makes its owner's claim pass on: before the
           owner has recorded what is behind it.
         """
+        durable = state[self._matcher.c.branches :]
         for owed in self._owed.values():
-            if owed.all_runs & ~done and self._is_beyond(owed, done, state):
+            key = durable, done & owed.speaking, state[owed.offset : owed.offset + at.RUN_WIDTH]
+            try:
+                hurried = owed.fates[key]
+            except KeyError:
+                hurried = owed.fates[key] = self._fate(owed, done, state)
+            if hurried is None:
                 return True
-            epoch = state[owed.offset + at.EPOCH]
-            if not epoch or not owed.all_bound & ~done:
-                continue
-            b, u = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
-            for i, loads, branch, unit in owed.passes:
-                if not done >> i & 1 and not loads & ~done and (branch, unit) == (b, u):
-                    return True
-            gate = at.gate_at(self._matcher.c, b, self._matcher.c.gate_in[u])
-            is_owner = state[gate + at.GATE_EPOCH] == epoch
-            for i, loads, branch, unit in owed.records:
-                if done >> i & 1 or loads & ~done:
-                    continue
-                if not is_owner or ((branch, unit) == (b, u) and self._is_hurried(i, done, state, b, u)):
+            for i in hurried:
+                if self._is_hurried(
+                    i, done, state, state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
+                ):
                     return True
         return False
+
+    def _fate(self, owed: _Owed, done: int, state: bytes) -> tuple[int, ...] | None:
+        """See `_Owed.fates`."""
+        if owed.all_runs & ~done and self._is_beyond(owed, done, state):
+            return None
+        epoch = state[owed.offset + at.EPOCH]
+        if not epoch or not owed.all_bound & ~done:
+            return ()
+        b, u = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
+        for i, loads, branch, unit in owed.passes:
+            if not done >> i & 1 and not loads & ~done and (branch, unit) == (b, u):
+                return None
+        gate = at.gate_at(self._matcher.c, b, self._matcher.c.gate_in[u])
+        is_owner = state[gate + at.GATE_EPOCH] == epoch
+        hurried = []
+        for i, loads, branch, unit in owed.records:
+            if done >> i & 1 or loads & ~done:
+                continue
+            if not is_owner:
+                return None
+            if (branch, unit) == (b, u):
+                hurried.append(i)
+        return tuple(hurried)
 
     def _is_beyond(self, owed: _Owed, done: int, state: bytes) -> bool:
         """Is a step shown to be run that its runner, as it is, can't come to any more?"""
@@ -269,12 +297,12 @@ class Prospects:
 
     def _is_hurried(self, i: int, done: int, state: bytes, b: int, u: int) -> bool:
         """Does somebody who hasn't read the gate yet pass it before record i of its owner?"""
-        return any(
-            not done >> j & 1
-            and (b, u) == (branch, unit)
-            and (state[p + at.PHASE] != at.CHECKED or (state[p + at.BRANCH], state[p + at.UNIT]) != (b, u))
-            for j, p, branch, unit in self._hurried[i]
-        )
+        for j, p, branch, unit in self._hurried[i]:
+            if done >> j & 1 or branch != b or unit != u:
+                continue
+            if state[p + at.PHASE] != at.CHECKED or state[p + at.BRANCH] != b or state[p + at.UNIT] != u:
+                return True
+        return False
 
     def can_be_claimed(self, done: int, state: bytes, actor: str) -> bool:
         """May the gate at which an actor stands be claimed now by somebody, and not without hope?

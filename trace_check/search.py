@@ -478,14 +478,18 @@ class Search:
         """Who stands at a gate that can be read, and is shown to pass it: they read it before somebody claims it."""
         if self.only is None or not self.only & CHECK_THEN_CLAIM:
             return []
-        return [
-            actor
-            for actor, p in self.alone.items()
-            if node.state[p + at.PHASE] == at.READY
-            and self.matcher.c.kind[node.state[p + at.STEP]] == at.GATE
-            and self.prospects.must_pass(actor, node.state, node.done)
-            and any(move.name == _READ for move in self.steps.hidden(node.state, actor))
-        ]
+        found = []
+        reads: dict[bytes, bool] = {}  # whoever stands alike can read it or can't
+        for actor, p in self.alone.items():
+            run = node.state[p : p + at.RUN_WIDTH]
+            if run[at.PHASE] != at.READY or self.matcher.c.kind[run[at.STEP]] != at.GATE:
+                continue
+            if self.prospects.must_pass(actor, node.state, node.done):
+                if run not in reads:
+                    reads[run] = any(move.name == _READ for move in self.steps.hidden(node.state, actor))
+                if reads[run]:
+                    found.append(actor)
+        return found
 
     def read(self, node: Node, actor: str) -> None:
         """Let an actor read the gate at which it stands."""

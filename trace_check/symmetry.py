@@ -14,8 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import msgspec
-
 from pymodel.resume import reading as at
 from trace_check.events import (
     Committed,
@@ -31,7 +29,7 @@ from trace_check.events import (
     ResumeFailed,
     ResumeGaveUp,
 )
-from trace_check.observations import Observation, Thread
+from trace_check.observations import Observation, Thread, content_of
 
 __all__ = ["Loosened", "Twins", "loosen"]
 
@@ -40,9 +38,6 @@ _OF_RUNNERS = (
     *(ResumeFailed, ResumeGaveUp, Crashed),
 )
 _BY_RUNNERS = ("gate", "record", "commit", "outcome")
-_WHO_AND_WHEN = frozenset(
-    {"seq", "t", "actor", "op", "phase", "inferred", "key", "checkpoint", "parent", "error"}
-)
 
 
 @dataclass(frozen=True)
@@ -210,7 +205,7 @@ def loosen(thread: Thread) -> Loosened | None:
         kept.setdefault(actor, []).append(i)
     classes: dict[tuple[object, ...], list[str]] = {}
     for actor, indices in own.items():
-        classes.setdefault(tuple(_content(observations[i]) for i in indices), []).append(actor)
+        classes.setdefault(tuple(content_of(observations[i]) for i in indices), []).append(actor)
     groups = [actors for actors in classes.values() if len(actors) > 1]
     if not groups:
         return None
@@ -263,10 +258,3 @@ def _is_bound(observation: Observation) -> bool:
     if isinstance(event, Refused):
         return event.what in _BY_RUNNERS
     return isinstance(event, _OF_RUNNERS)
-
-
-def _content(observation: Observation) -> tuple[object, ...]:
-    """What an observation says, but for who did it and when."""
-    said = msgspec.structs.asdict(observation.event)
-    fields = tuple((name, repr(said[name])) for name in sorted(said.keys() - _WHO_AND_WHEN))
-    return observation.kind, observation.pending, fields
