@@ -458,17 +458,10 @@ class Matcher:
             yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimChecking, r)
 
     def _refused(self, s: bytes, r: int, b: int, observation: Observation, event: Refused) -> Iterator[Move]:
+        if event.what not in ("load", "delivery"):
+            yield from self._turned_away(s, r, b, event)
+            return
         match event.what:
-            case "gate":
-                yield from self._take(s, 0, act.Refuse, r)
-                yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimDropping, r)
-                yield from self._take(s, dev.ORPHANED_CLAIM, dev.TakeOverRefused, r)
-            case "record" | "commit":
-                if (event.what == "commit") == bool(at.committing(self.c, s, r)):
-                    yield from self._take(s, 0, act.Stale, r)
-                yield from self._take(s, dev.LOST_COMMIT, dev.Outlived, r)
-            case "outcome":
-                yield from self._take(s, 0, act.Reject, r)
             case "load":
                 if (
                     not at.is_running(self.c, s, b)
@@ -480,6 +473,28 @@ class Matcher:
                 g = self.thread.step(event.gate) if event.gate else at.NONE
                 if not g or not self._is_open(s, b, g):
                     yield Move(s, 0, "refused Deliver")
+
+    def _turned_away(self, s: bytes, r: int, b: int, event: Refused) -> Iterator[Move]:
+        """What runner r wanted of branch b is refused."""
+        if self._run(s, r, at.PHASE) == at.IDLE or self._run(s, r, at.BRANCH) != b:
+            return
+        if event.what in ("record", "commit"):
+            yield from self._take(s, dev.LOST_COMMIT, dev.Outlived, r)
+        name = event.gate or event.step
+        if name and event.what != "commit" and self._run(s, r, at.STEP) != self.thread.step(name):
+            return
+        if self._run(s, r, at.UNIT) != self.thread.units.get(event.unit or "", self._run(s, r, at.UNIT)):
+            return
+        match event.what:
+            case "gate":
+                yield from self._take(s, 0, act.Refuse, r)
+                yield from self._take(s, dev.CHECK_THEN_CLAIM, dev.ClaimDropping, r)
+                yield from self._take(s, dev.ORPHANED_CLAIM, dev.TakeOverRefused, r)
+            case "record" | "commit":
+                if (event.what == "commit") == bool(at.committing(self.c, s, r)):
+                    yield from self._take(s, 0, act.Stale, r)
+            case "outcome":
+                yield from self._take(s, 0, act.Reject, r)
 
     def _is_open(self, s: bytes, b: int, g: int) -> bool:
         """Would the first answer to a gate be accepted?"""

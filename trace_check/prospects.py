@@ -12,7 +12,17 @@ from dataclasses import dataclass, field
 
 from pymodel.resume import reading as at
 from pymodel.resume.faults import LEDGER_IGNORED, RECORD_BEFORE_FIRE, UNKEYED_EFFECT, UNSTABLE_KEY
-from trace_check.events import Committed, Computed, Crashed, EffectFired, GatePassed, Loaded, Recorded
+from trace_check.events import (
+    Committed,
+    Computed,
+    Crashed,
+    EffectFired,
+    GatePassed,
+    Loaded,
+    Parked,
+    Recorded,
+    Refused,
+)
 from trace_check.matching import Matcher
 from trace_check.observations import Observation
 from trace_check.symmetry import Loosened
@@ -73,6 +83,7 @@ class Prospects:
         for i, observation in enumerate(observations):
             if isinstance(event := observation.event, Committed):
                 self._commits.setdefault((event.branch, event.unit), []).append(i)
+        self._present = self._presences()
         self._applied = self._applications()
         self._recorded = self._records()
         thread = matcher.thread
@@ -231,6 +242,54 @@ class Prospects:
             if one is not None and two is not None and one[0] is two[0]:
                 return not one[0].before[one[1]] >> two[1] & 1
         return self._observations[j].low < self._observations[i].high
+
+    def is_past(self, done: int, state: bytes) -> bool:
+        """Is somebody still shown in a unit that is sealed, and isn't there?  The reference brings nobody back to it."""
+        c = self._matcher.c
+        for runs, bits, shown in self._present:
+            if not bits & ~done:
+                continue
+            for bit, b, u in shown:
+                if done & bit or u >= at.unit_after(c, state, b, at.length(c, state, b)):
+                    continue
+                if not any(
+                    state[p + at.PHASE] != at.IDLE and state[p + at.BRANCH] == b and state[p + at.UNIT] == u
+                    for p in runs
+                ):
+                    return True
+        return False
+
+    def _presences(self) -> list[tuple[list[int], int, list[tuple[int, int, int]]]]:
+        """For each actor where its runners are in a state, and what shows it in a unit of a branch: in bits, and each."""
+        thread, c = self._matcher.thread, self._matcher.c
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for i, observation in enumerate(self._observations):
+            u = self._unit_shown(observation)
+            if u is not None:
+                found.setdefault(observation.event.actor, []).append(
+                    (1 << i, thread.branches[observation.event.branch], u)
+                )
+        return [
+            ([at.run_at(c, r) for r in thread.runners[actor]], sum(bit for bit, _, _ in shown), shown)
+            for actor, shown in found.items()
+        ]
+
+    def _unit_shown(self, observation: Observation) -> int | None:
+        """The unit in which an observation shows its actor to be, if it does."""
+        thread, event = self._matcher.thread, observation.event
+        if observation.pending or event.actor not in thread.runners:
+            return None
+        if isinstance(event, Committed):
+            return thread.units[event.unit]
+        if isinstance(event, Computed | EffectFired | Recorded):
+            return int(self._matcher.c.unit_of[thread.step(event.step)])
+        if isinstance(event, Parked | GatePassed):
+            return int(self._matcher.c.unit_of[thread.step(event.gate)])
+        if isinstance(event, Refused) and event.what in ("gate", "record", "outcome", "commit"):
+            if name := event.gate or event.step:
+                return int(self._matcher.c.unit_of[thread.step(name)])
+            return thread.units.get(event.unit or "")
+        return None
 
     def is_hopeless(self, done: int, state: bytes) -> bool:
         """Is there no way from here to the end, whatever the faults, unless something is unmodelled?

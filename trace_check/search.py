@@ -302,6 +302,8 @@ class Search:
             return False
         if self.only is not None and self.prospects.comes_too_early(node.done, node.state, self.only):
             return True
+        if self.only == 0 and self.prospects.is_past(node.done, node.state):
+            return True
         return self.prospects.is_hopeless(node.done, node.state)
 
     def least_faults(self, node: Node) -> int:

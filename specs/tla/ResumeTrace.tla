@@ -208,16 +208,21 @@ ShowsPassed(o, r) ==
      \/ /\ By("check_then_claim") /\ ClaimChecking(r)     \* the code saw what was read
         /\ o.out # None => Head(GateOf(r).acks).value = o.out
 
+(* Is it what runner r stands at, as far as the refusal names it?           *)
+IsNamed(o, r) ==
+  /\ o.unit # None => run[r].unit = o.unit
+  /\ o.step # None /\ o.what # "commit" => run[r].step = o.step
+
 ShowsRefused(o, r) ==
-  /\ NoCode
-  /\ \/ /\ o.what = "gate" /\ In(r, o.branch) /\ (o.step # None => run[r].step = o.step)
-        /\ Plain /\ Refuse(r)
-     \/ o.what = "gate" /\ In(r, o.branch) /\ By("check_then_claim") /\ ClaimDropping(r)
-     \/ o.what = "gate" /\ In(r, o.branch) /\ By("orphaned_claim") /\ TakeOverRefused(r)
-     \/ o.what = "record" /\ In(r, o.branch) /\ Holding(r) /\ Plain /\ Stale(r)
-     \/ o.what = "commit" /\ In(r, o.branch) /\ Committing(r) /\ Plain /\ Stale(r)
-     \/ o.what \in {"record", "commit"} /\ In(r, o.branch) /\ By("lost_commit") /\ Outlived(r)
-     \/ o.what = "outcome" /\ In(r, o.branch) /\ Plain /\ Reject(r)
+  /\ In(r, o.branch) /\ NoCode
+  /\ \/ /\ IsNamed(o, r)
+        /\ \/ o.what = "gate" /\ Plain /\ Refuse(r)
+           \/ o.what = "gate" /\ By("check_then_claim") /\ ClaimDropping(r)
+           \/ o.what = "gate" /\ By("orphaned_claim") /\ TakeOverRefused(r)
+           \/ o.what = "record" /\ Holding(r) /\ Plain /\ Stale(r)
+           \/ o.what = "commit" /\ Committing(r) /\ Plain /\ Stale(r)
+           \/ o.what = "outcome" /\ Plain /\ Reject(r)
+     \/ o.what \in {"record", "commit"} /\ By("lost_commit") /\ Outlived(r)
 
 Matches(outs, entry) == \A p \in outs : entry.out[p[1]] = p[2]
 

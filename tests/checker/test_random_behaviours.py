@@ -54,6 +54,13 @@ def test_the_table_has_every_fault_of_a_safety_clause() -> None:
     assert set(CLAUSE_OF) | {"orphaned_claim", "stuck_running"} == set(FAULTS)
 
 
+def test_who_is_shown_in_a_sealed_unit_came_there_before(tmp_path: Path) -> None:
+    """Three branches, five processes, half of the kinds unseen: it was unchecked in ten times as many places."""
+    _, rendering = reference_case(9458)
+    found = check_file(write(tmp_path / "behaviour.jsonl", rendering), budget=20_000)
+    assert found.verdict == "conforms"
+
+
 def test_the_reference_conforms(tmp_path: Path) -> None:
     """However its events overlap, whatever goes unseen, and wherever a process dies."""
     taken: Counter[str] = Counter()

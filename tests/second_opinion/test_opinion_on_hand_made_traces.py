@@ -202,6 +202,40 @@ def an_answer_unseen() -> Script:
     return made
 
 
+def a_commit_that_comes_too_late(branch: str = "main", **named: str) -> Script:
+    """Refused is what p2 would commit, of a unit that p1 has sealed meanwhile: if the refusal names that."""
+    made = script()
+    made.load("p2", 0)
+    made.fire("p2", "a")
+    made.record("p2", "a")
+    made.compute("p2", "b", "x")
+    made.record("p2", "b", "x")
+    made.load("p1", 0)
+    made.commit("p1", "u1", a="ok", b="x")
+    made.fork(1, "child")
+    made.line("p2", "refused", branch, what="commit", error="Stale", **named)
+    return made
+
+
+def an_outcome_that_is_refused(step: str) -> Script:
+    made = script()
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.record("p1", "a")
+    made.compute("p1", "b", "x", valid=False)
+    made.line("p1", "refused", what="outcome", error="TypeError", step=step)
+    return made
+
+
+def a_gate_that_is_refused(**named: str) -> Script:
+    made = at_the_gate()
+    made.load("p2", 1)
+    made.load("p3", 1)
+    made.pass_gate("p2", "g", "yes")
+    made.line("p3", "refused", what="gate", error="Claimed", **named)
+    return made
+
+
 CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str, bool]]] = {
     "a fork inherits": (
         a_fork_that_inherits_after_the_last_line,
@@ -246,6 +280,14 @@ CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str
     "a load refused, free": (lambda: a_load_that_is_refused(False), "violates", set(), {}),
     "a memo": (a_memo_of_what_was_recorded_before, "conforms", {()}, {}),
     "no delivery": (an_answer_of_no_delivery, "violates", set(), {}),
+    "a commit refused": (lambda: a_commit_that_comes_too_late(unit="u1"), "conforms", {()}, {}),
+    "a commit refused, not said which": (a_commit_that_comes_too_late, "conforms", {()}, {}),
+    "another unit refused": (lambda: a_commit_that_comes_too_late(unit="u2"), "violates", set(), {}),
+    "refused elsewhere": (lambda: a_commit_that_comes_too_late("child", unit="u1"), "violates", set(), {}),
+    "an outcome refused": (lambda: an_outcome_that_is_refused("b"), "conforms", {()}, {}),
+    "another outcome refused": (lambda: an_outcome_that_is_refused("a"), "violates", set(), {}),
+    "a gate refused": (lambda: a_gate_that_is_refused(gate="g", unit="u2"), "conforms", {()}, {}),
+    "a gate refused in another unit": (lambda: a_gate_that_is_refused(unit="u1"), "violates", set(), {}),
     "an answer unseen": (an_answer_unseen, "conforms", {()}, {}),
 }
 

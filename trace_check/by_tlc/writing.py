@@ -186,7 +186,8 @@ def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[s
         case Refused():
             name = event.gate or event.step
             step = program.number(name) if name else _NONE
-            fields: dict[str, Value] = {"what": event.what, "step": step}
+            unit = thread.units.get(event.unit or "", _NONE)
+            fields: dict[str, Value] = {"what": event.what, "step": step, "unit": unit}
             if event.what == "load":
                 fields["alive"] = _alive(thread, observation)
             return _REFUSALS.get(event.what, "refused"), fields
