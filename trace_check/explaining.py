@@ -27,6 +27,9 @@ _HASTY_LOOK = 2_000
 _CLEAN_LOOK = 3_000
 """The same where only a behaviour of the reference is looked for."""
 
+_PATIENT_LOOK = 2_000
+"""The same where that is looked for and none is missed, if the places are enough."""
+
 _DIVES = ((True, True), (False, True), (False, False))
 """How a set of faults is looked for, one way after the other: is it eager, is it hasty (see `Search`)?"""
 
@@ -106,23 +109,37 @@ def _explain(steps: Steps, search: Search, budget: int) -> Explained:
         look = 0 if search.surely_broken() else _FIRST_LOOK_AT_MANY
     if search.run(min(look, budget)):
         return search.found
-    if loosened is None:
-        # A thread that conforms is often seen to by those alone of whom something is shown next.
-        dive = Search(steps, observations, only=0, hasty=True)
-        finished = dive.run(min(_CLEAN_LOOK, budget - search.found.expanded))
-        spent = dive.found.expanded
-        if finished and dive.found.goals:
-            dive.found.expanded += search.found.expanded
-            return dive.found
-    else:
+    spent = 0
+    if loosened is not None:
         found, spent = _by_twins(steps, search, loosened, budget - search.found.expanded)
         if found is not None:
             return found
+    found, expanded = _cleanly(steps, search, budget - search.found.expanded - spent)
+    spent += expanded
+    if found is not None:
+        found.expanded = search.found.expanded + spent
+        return found
     if not search.run(budget - spent):
         search.found.goals.clear()
         search.found.smallest = False
     search.found.expanded += spent
     return search.found
+
+
+def _cleanly(steps: Steps, search: Search, budget: int) -> tuple[Explained | None, int]:
+    """A behaviour of the reference that explains the thread, if a look or two finds one; and the places expanded.
+
+    A thread that conforms is often seen to by those alone of whom something is shown next.
+    """
+    spent = 0
+    looks = () if search.surely_broken() else ((True, _CLEAN_LOOK), (False, _PATIENT_LOOK))
+    for hasty, places in looks:
+        dive = Search(steps, search.observations, only=0, hasty=hasty)
+        finished = dive.run(min(places, budget - spent))
+        spent += dive.found.expanded
+        if finished and dive.found.goals:
+            return dive.found, spent
+    return None, spent
 
 
 def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> tuple[Explained | None, int]:
