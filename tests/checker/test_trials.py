@@ -104,6 +104,14 @@ def test_what_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(trials.reference) == {"cannot be checked: the header is wrong"}
 
 
+def test_what_is_unchecked_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = judged(monkeypatch, Verdict("x", "unchecked", error="x: the search budget is used up"))
+    assert (trials.error_count, trials.reference, trials.faulty) == (0, {"unchecked": 20}, {"unchecked": 20})
+    assert len(trials.unchecked) == 20
+    assert trials.unchecked[:2] == ["seed 0", "seed 1"]
+    assert trials.to_json()["unchecked"] == trials.unchecked
+
+
 def test_a_deviation_that_is_plain_and_conforms_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     trials = judged(monkeypatch, Verdict("x", "conforms", explanations=((),)))
     assert trials.error_count == sum(counts.plain for counts in trials.by_fault.values()) > 0

@@ -83,6 +83,7 @@ class Trials:
         errors: what must not be, one line each, with the seed: a false alarm, a missed deviation, an explanation that is
             larger than what was injected or has an unmodelled event.
         error_count: how many of these there are in all.
+        unchecked: the first of those for which the budget was used up, by their seeds.
         seconds: CPU time.
     """
 
@@ -96,6 +97,7 @@ class Trials:
     smaller: int = 0
     errors: list[str] = field(default_factory=list)
     error_count: int = 0
+    unchecked: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def fail(self, text: str) -> None:
@@ -103,6 +105,11 @@ class Trials:
         self.error_count += 1
         if len(self.errors) < _SHOWN_ERRORS:
             self.errors.append(text)
+
+    def leave(self, text: str) -> None:
+        """Note what was not decided; the first of them are kept."""
+        if len(self.unchecked) < _SHOWN_ERRORS:
+            self.unchecked.append(text)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values; without the time, so that a second run gives the same."""
@@ -123,6 +130,7 @@ class Trials:
             },
             "error_count": self.error_count,
             "errors": self.errors,
+            "unchecked": self.unchecked,
         }
 
 
@@ -205,7 +213,9 @@ def _try_reference(trials: Trials, seed: int, path: Path) -> None:
     ended = {line.op for line in rendering.lines if line.phase == "end"}
     trials.pending += any(line.phase == "begin" and line.op not in ended for line in rendering.lines)
     trials.hidden += verdict == "conforms" and found.hidden_steps > 0
-    if verdict not in ("conforms", "unchecked"):
+    if verdict == "unchecked":
+        trials.leave(f"seed {seed}")
+    elif verdict != "conforms":
         trials.fail(f"seed {seed}: a behaviour of the reference {verdict}: {found.explanations}")
 
 
@@ -237,7 +247,9 @@ def _try_faulty(trials: Trials, fault: str, seed: int, path: Path) -> None:
             trials.fail(f"{where}: event {found.unmodelled[0]} is unmodelled; used were {', '.join(used)}")
         elif size > len(used):
             trials.fail(f"{where}: explained by {found.explanations}, used were {', '.join(used)}")
-    elif verdict not in ("conforms", "unchecked"):
+    elif verdict == "unchecked":
+        trials.leave(where)
+    elif verdict != "conforms":
         trials.fail(f"{where}: {verdict}")
 
 

@@ -67,6 +67,11 @@ def _page(trials: Trials) -> list[str]:
         f"**Errors** (a false alarm, a deviation that can be read off the lines and conforms, an explanation larger than"
         f" what was injected, an unmodelled event): {trials.error_count}.",
         *(f"- {error}" for error in trials.errors),
+        *(
+            ["", f"**Unchecked**, the first of them: {'; '.join(trials.unchecked)}."]
+            if trials.unchecked
+            else []
+        ),
         "",
         "| fault | behaviours | rejected | plain in the lines | not to be seen | of these, a clause breaks | unchecked |",
         "|---|---:|---:|---:|---:|---:|---:|",
