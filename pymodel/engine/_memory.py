@@ -13,7 +13,7 @@ from pymodel.errors import MemoryLimitError
 
 __all__ = ["Account", "GrowingArray"]
 
-Scalar = TypeVar("Scalar", np.uint32, np.uint64)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _HUGE = getattr(mmap, "MADV_HUGEPAGE", None)

@@ -12,7 +12,7 @@ from trace_check.streaming.lines import Irregular
 
 __all__ = ["Block", "blocks"]
 
-_BLOCK = 1 << 22  # bytes that are read at once
+_BLOCK = 1 << 20  # bytes that are read at once
 
 
 @dataclass(frozen=True, slots=True)

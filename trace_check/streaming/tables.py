@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import mmap
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pymodel.engine._memory import Account, GrowingArray
+from pymodel.errors import MemoryLimitError
 from trace_check.events import Header
 from trace_check.observations import HARNESS
 from trace_check.streaming.compiling import Kernels
@@ -28,15 +28,14 @@ _FULL = 0.5
 _FULLEST = 0.7
 """The same for operations, whose table is large and holds nothing but hashes."""
 
-
-def _zeros(size: int, kind: Any) -> NDArray[Any]:
-    """An array of its own pages, so that what a table leaves behind when it grows goes back to the system."""
-    kind = np.dtype(kind)
-    return np.frombuffer(mmap.mmap(-1, size * kind.itemsize), kind)
+_NOTHING = np.zeros(0, np.uint8)
 
 
 class Memory:
     """The tables of one trace.
+
+    A table grows where it is, in pages of its own: it is never there twice, and the part of it in which nothing was
+    written yet takes no memory.
 
     Args:
         kernels: the compiled functions.
@@ -44,7 +43,7 @@ class Memory:
         longest: lines that a thread may have.
 
     Attributes:
-        tables: what the scanner gets.
+        tables: what the scanner gets.  Nothing may keep one of its arrays over a call of `grow`.
     """
 
     def __init__(self, kernels: Kernels, header: Header, longest: int) -> None:
@@ -53,13 +52,6 @@ class Memory:
         masks = field_masks()
         arrays: dict[str, Any] = {
             "meta": np.zeros(32, np.int64),
-            "r_fields": np.zeros(_SMALL * s.R_WIDTH, np.int64),
-            "r_name": np.zeros(_SMALL * s.SLAB, np.uint8),
-            "r_checkpoint": np.zeros(_SMALL * s.SLAB, np.uint8),
-            "r_parent": np.zeros(_SMALL * s.SLAB, np.uint8),
-            "o_slots": np.zeros(_SLOTS_AT_FIRST, np.int64),
-            "arena": np.zeros(1 << 16, np.uint8),
-            "tokens": np.zeros(1 << 14, np.int32),
             "s_kind": np.array([-1] + [_KINDS_OF_STEPS.index(step.kind) for step, _ in steps], np.int32),
             "s_unit": np.array([0] + [unit for _, unit in steps], np.int32),
             "masks": np.array(masks, np.int64).reshape(-1),
@@ -71,12 +63,19 @@ class Memory:
             "wanted": np.zeros(0, np.int64),
             "hits": np.zeros((0, 4), np.int64),
         }
-        for names, kinds in _GROUPS.values():
-            for name, kind in zip(names, kinds, strict=True):
-                arrays[name] = np.zeros(_SMALL, kind)
-        for slots in ("e_slots", "l_slots", "n_slots"):
-            arrays[slots] = np.full(_SLOTS_AT_FIRST, -1, np.int32)
-        self.tables = s.Tables(**arrays)
+        sizes = {"o_slots": _SLOTS_AT_FIRST} | {slots: _SLOTS_AT_FIRST for slots, _ in _SLOTS.values()}
+        kinds: dict[str, Any] = {"o_slots": np.int64} | {slots: np.int32 for slots, _ in _SLOTS.values()}
+        for counter, group in _GROUPS.items():
+            for name, (kind, width) in group.items():
+                sizes[name] = _ROWS_AT_FIRST.get(counter, _SMALL) * width
+                kinds[name] = kind
+        empty: dict[str, Any] = dict.fromkeys(sizes, _NOTHING)
+        self._pages = {name: GrowingArray(Account(None), kind) for name, kind in kinds.items()}
+        self.tables = s.Tables(**arrays, **empty)
+        for name, size in sizes.items():
+            self._resize(name, size)
+        for slots, _ in _SLOTS.values():
+            getattr(self.tables, slots).fill(-1)
         meta = self.tables.meta
         meta[s.FREE] = -1
         meta[s.NODES] = 1  # the root
@@ -102,43 +101,57 @@ class Memory:
 
         Raises:
             Irregular: the names are too long to be kept, or one thing is larger than half a table.
+            MemoryError: the system has no more.
         """
-        before, meta = self.tables, self.tables.meta
-        for counter, (names, _) in _GROUPS.items():
-            if meta[counter] > _FULL * len(getattr(self.tables, names[0])):
-                self._double(*names)
-                if counter in _SLOTS:
-                    self._rehash(counter)
-        if meta[s.ARENA] > _FULL * len(self.tables.arena):
-            if len(self.tables.arena) >= _MOST_TEXT:
-                raise Irregular
-            self._double("arena")
-        if meta[s.TOKENS] > _FULL * len(self.tables.tokens):
-            self._double("tokens")
-        if meta[s.RECORDS] > _FULL * len(self.tables.r_fields) / s.R_WIDTH:
-            self._double("r_fields", "r_name", "r_checkpoint", "r_parent")
-        if meta[s.OPERATIONS] > _FULLEST * len(self.tables.o_slots):
-            smaller = self.tables.o_slots
-            self.tables = self.tables._replace(o_slots=_zeros(2 * len(smaller), np.int64))
-            self._kernels.rehash_operations(self.tables, smaller)
-        if self.tables is before:
+        meta = self.tables.meta
+        full = [counter for counter in _GROUPS if meta[counter] > _FULL * self._rows(counter)]
+        operations_are_full = bool(meta[s.OPERATIONS] > _FULLEST * len(self.tables.o_slots))
+        if not (full or operations_are_full) or (s.ARENA in full and self._rows(s.ARENA) >= _MOST_TEXT):
             raise Irregular
+        for counter in full:
+            self._double(*_GROUPS[counter])
+            if counter in _SLOTS:
+                self._rehash(*_SLOTS[counter])
+        if operations_are_full:
+            self._rehash_operations()
+
+    def _rows(self, counter: int) -> int:
+        """How many rows there is room for."""
+        name, (_, width) = next(iter(_GROUPS[counter].items()))
+        return len(getattr(self.tables, name)) // width
 
     def _double(self, *names: str) -> None:
         for name in names:
-            old = getattr(self.tables, name)
-            new = _zeros(2 * len(old), old.dtype)
-            new[: len(old)] = old
-            self.tables = self.tables._replace(**{name: new})
+            self._resize(name, 2 * len(getattr(self.tables, name)))
 
-    def _rehash(self, counter: int) -> None:
-        slots, kernel = _SLOTS[counter]
-        size = 2 * len(getattr(self.tables, slots))
-        empty = _zeros(size, np.int32)
-        empty.fill(-1)
-        enlarged: Any = {slots: empty}
-        self.tables = self.tables._replace(**enlarged)
+    def _resize(self, name: str, size: int) -> None:
+        pages = self._pages[name]
+        self._put(name, _NOTHING)  # a view would hold the pages where they are
+        try:
+            pages.grow(size)
+        except MemoryLimitError:
+            raise MemoryError from None
+        self._put(name, pages.array[:size])
+
+    def _put(self, name: str, array: Any) -> None:
+        changed: Any = {name: array}
+        self.tables = self.tables._replace(**changed)
+
+    def _rehash(self, slots: str, kernel: str) -> None:
+        self._double(slots)
+        getattr(self.tables, slots).fill(-1)
         getattr(self._kernels, kernel)(self.tables)
+
+    def _rehash_operations(self) -> None:
+        half = len(self.tables.o_slots)
+        self._double("o_slots")
+        slots = self.tables.o_slots
+        count = 0
+        while slots[count]:
+            count += 1
+        first = slots[:count].copy()
+        slots[:count] = 0
+        self._kernels.rehash_operations(self.tables, half, first)
 
     def name_of(self, entry: int) -> bytes:
         """The bytes of a name."""
@@ -148,17 +161,36 @@ class Memory:
 
 _KINDS_OF_STEPS = ("pure", "effect", "gate")
 
-_GROUPS: dict[int, tuple[tuple[str, ...], tuple[Any, ...]]] = {
-    s.NAMES: (
-        ("e_hash", "e_offset", "e_length", "e_scope", "e_id", "e_flag"),
-        (np.int32, np.int32, np.int32, np.int32, np.int32, np.uint8),
-    ),
-    s.THREADS: (("t_node", "t_depth", "t_names", "t_operations"), (np.int32,) * 4),
-    s.ACTORS: (("a_seq", "a_t", "a_thread", "a_number"), (np.int64, np.int64, np.int32, np.int32)),
-    s.LETTERS: (("l_hash", "l_offset", "l_length"), (np.int64, np.int64, np.int32)),
-    s.NODES: (("n_parent", "n_letter"), (np.int32, np.int32)),
+_GROUPS: dict[int, dict[str, tuple[Any, int]]] = {
+    s.NAMES: {
+        "e_hash": (np.int32, 1),
+        "e_offset": (np.int32, 1),
+        "e_length": (np.int32, 1),
+        "e_scope": (np.int32, 1),
+        "e_id": (np.int32, 1),
+        "e_flag": (np.uint8, 1),
+    },
+    s.ARENA: {"arena": (np.uint8, 1)},
+    s.THREADS: dict.fromkeys(("t_node", "t_depth", "t_names", "t_operations"), (np.int32, 1)),
+    s.ACTORS: {
+        "a_seq": (np.int64, 1),
+        "a_t": (np.int64, 1),
+        "a_thread": (np.int32, 1),
+        "a_number": (np.int32, 1),
+    },
+    s.RECORDS: {
+        "r_fields": (np.int64, s.R_WIDTH),
+        "r_name": (np.uint8, s.SLAB),
+        "r_checkpoint": (np.uint8, s.SLAB),
+        "r_parent": (np.uint8, s.SLAB),
+    },
+    s.LETTERS: {"l_hash": (np.int64, 1), "l_offset": (np.int64, 1), "l_length": (np.int32, 1)},
+    s.TOKENS: {"tokens": (np.int32, 1)},
+    s.NODES: dict.fromkeys(("n_parent", "n_letter"), (np.int32, 1)),
 }
-"""Tables that grow together: the counter of their rows, their names, their types."""
+"""Tables that grow together, by the counter of their rows: of each the type, and how many of it are a row."""
+
+_ROWS_AT_FIRST = {s.ARENA: 1 << 16, s.TOKENS: 1 << 14}
 
 _SLOTS = {
     s.NAMES: ("e_slots", "rehash_names"),

@@ -51,15 +51,28 @@ def operation_hash(T: Any, slot: int) -> int:
     return T.r_fields[(slot >> 1) * R_WIDTH + R_HASH] if slot & 1 else slot
 
 
-def rehash_operations(T: Any, smaller: Any) -> None:
-    """Move the operations of a smaller table here."""
+def rehash_operations(T: Any, half: int, first: Any) -> None:
+    """Spread the operations in the lower half of the table over all of it.
+
+    `first` are those that stood before the first free place and were taken out: no one after them belongs before it.
+    So each of the others moves down, to the upper half or not at all, and never behind one that has still to move.
+    """
+    for j in range(half):
+        held = T.o_slots[j]
+        if held != 0:
+            T.o_slots[j] = 0
+            place_operation(T, held)
+    for j in range(first.shape[0]):
+        place_operation(T, first[j])
+
+
+def place_operation(T: Any, held: int) -> None:
+    """Put what a slot held where it is found."""
     mask = T.o_slots.shape[0] - 1
-    for j in range(smaller.shape[0]):
-        if smaller[j] != 0:
-            i = (operation_hash(T, smaller[j]) >> 1) & mask
-            while T.o_slots[i] != 0:
-                i = (i + 1) & mask
-            T.o_slots[i] = smaller[j]
+    i = (operation_hash(T, held) >> 1) & mask
+    while T.o_slots[i] != 0:
+        i = (i + 1) & mask
+    T.o_slots[i] = held
 
 
 def hash_of(at: Any) -> int:
