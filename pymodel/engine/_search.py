@@ -30,13 +30,13 @@ from pymodel.engine._kernels import (
     SLOW,
     TERMINAL,
 )
-from pymodel.engine._memory import Account
 from pymodel.engine._store import StateStore
 from pymodel.engine._warm import Warming, call_on_nothing
 from pymodel.engine.compiling import compile_model, engine_kernels
 from pymodel.engine.exploration import ActionCount, Exploration, Found, Progress
 from pymodel.engine.model import Model, names_of_bits
 from pymodel.errors import ModelError
+from pymodel.growing import Account
 
 __all__ = ["Limits", "Search"]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pymodel.engine._kernels import NO_PARENT, PARTITION_BITS, PARTITIONS, Interner, Layout
 from pymodel.engine._layout import pack_fields
-from pymodel.engine._memory import Account, GrowingArray
 from pymodel.engine.compiling import EngineKernels
 from pymodel.engine.model import Model, Record
 from pymodel.errors import LimitError
+from pymodel.growing import Account, GrowingArray
 
 __all__ = ["Partition", "StateStore"]
 

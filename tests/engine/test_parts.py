@@ -25,7 +25,7 @@ from pymodel.engine import (
     state_graph,
 )
 from pymodel.engine._layout import pack_fields
-from pymodel.engine._memory import Account, GrowingArray
+from pymodel.growing import Account, GrowingArray
 
 
 def test_freeze_makes_hashable_and_keeps_equality() -> None:

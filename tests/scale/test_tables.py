@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pymodel.engine._memory import GrowingArray
+from pymodel.growing import GrowingArray
 from trace_check.reader import read_trace
 from trace_check.streaming.compiling import kernels
 from trace_check.streaming.generate import MODELS, write_log

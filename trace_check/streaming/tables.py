@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.engine._memory import Account, GrowingArray
 from pymodel.errors import MemoryLimitError
+from pymodel.growing import Account, GrowingArray
 from trace_check.events import Header
 from trace_check.observations import HARNESS
 from trace_check.streaming.compiling import Kernels
