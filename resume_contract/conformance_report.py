@@ -14,7 +14,7 @@ from resume_contract.pictures import figure, save
 from trace_check.conformance.advice import advice_on
 from trace_check.conformance.atlas import Atlas, SystemEntry
 from trace_check.conformance.profiles import Standing
-from trace_check.search import ALL_CLAUSES
+from trace_check.explained import ALL_CLAUSES
 
 __all__ = ["draw_conformance", "draw_races", "findings_table", "markdown"]
 

@@ -12,12 +12,12 @@ from pymodel.resume.fault_names import fault_names
 from trace_check.diagnosis import closest
 from trace_check.errors import TraceError
 from trace_check.exercise import exercised
+from trace_check.explained import ALL_CLAUSES, Explained, Node, Way, breaks
 from trace_check.explaining import explain_thread
 from trace_check.matching import Matcher
 from trace_check.observations import Observation, Thread, threads
 from trace_check.printing import printable
 from trace_check.reader import Trace, read_trace
-from trace_check.search import ALL_CLAUSES, Explained, Node, Way, breaks
 from trace_check.stuck import stuck_before
 
 __all__ = [

@@ -19,8 +19,8 @@ from trace_check.events import (
     ResumeGaveUp,
     StoreRead,
 )
+from trace_check.explained import ALL_CLAUSES
 from trace_check.observations import Thread
-from trace_check.search import ALL_CLAUSES
 
 __all__ = ["exercised"]
 

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from pymodel.resume.fault_names import FAULTS
 from pymodel.resume.faults import CHECK_THEN_CLAIM
+from trace_check.explained import CO_C, Explained
 from trace_check.matching import Matcher
 from trace_check.observations import Thread
-from trace_check.search import CO_C, Explained, Search, Steps
+from trace_check.search import Search
+from trace_check.steps import Steps
 from trace_check.symmetry import Loosened, loosen
 
 __all__ = ["explain", "explain_thread"]

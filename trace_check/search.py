@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import UnionType
-from typing import NamedTuple
 
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.faults import CHECK_THEN_CLAIM, FORK_NONDETERMINISM, ClaimChecking, ParkInheriting
-from trace_check.broken import Judge
 from trace_check.events import (
     Answer,
     Completed,
@@ -37,19 +34,16 @@ from trace_check.events import (
     ResumeGaveUp,
     StoreRead,
 )
-from trace_check.matching import REMEMBERED, Matcher, Move
+from trace_check.explained import ALL_CLAUSES, ASSERTED, CO_C, Explained, Node, Way, breaks
+from trace_check.matching import REMEMBERED, Move
 from trace_check.observations import Observation
-from trace_check.prospects import Prospects
+from trace_check.steps import Steps
 from trace_check.symmetry import Loosened
 
-__all__ = ["ALL_CLAUSES", "ASSERTED", "CO_C", "Explained", "Node", "Search", "Steps", "Way", "breaks"]
+__all__ = ["Search"]
 
-ALL_CLAUSES = (*CLAUSES, "LV")
-ASSERTED = 16
-"""Bits of `Node.broken` from here on: the clauses broken in a state that nothing explains and an event only asserts."""
 _LV = 1 << len(CLAUSES)
 _EO = 1 << CLAUSES.index("EO")
-CO_C = 1 << CLAUSES.index("CO-C")
 _FD = 1 << CLAUSES.index("FD")
 _DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _READ = ClaimChecking.__name__
@@ -59,115 +53,6 @@ _FORCED_AT_ONCE = 20  # candidates that are forced over an event that nothing ex
 _WAYS = 50
 _PATIENCE = 100  # places that are looked at before an event is taken for one that nothing explains
 _FAULTLESS = 300  # places that are looked at to see how far the reference gets
-
-
-class Node(NamedTuple):
-    """A place in the search: which observations are explained (bits), the state, and what it took.
-
-    `broken` has a bit for each clause broken on the way, and from `ASSERTED` on one for each broken only by assertion.
-    """
-
-    done: int
-    state: bytes
-    faults: int
-    unmodelled: tuple[int, ...]
-    broken: int
-
-
-def breaks(node: Node, bit: int) -> bool:
-    """Is a clause broken there, be it only in a state that was asserted?"""
-    return bool((node.broken | node.broken >> ASSERTED) >> bit & 1)
-
-
-Way = list[tuple[Node, str, int | None]]
-"""The steps to a place: where each leads, its name, and its observation's index or None."""
-
-
-@dataclass
-class Explained:
-    """What the search found for one thread.
-
-    Attributes:
-        goals: the cheapest places where everything is explained; empty if the budget ran out.
-        ways: how they are reached: of some of them, for each clause of some that break it.
-        stuck: without any fault, the places that explain most.
-        expanded: places expanded.
-        surely: the clauses, as bits, that break in every explanation, where the goals are not all that there are.
-        smallest: whether it is known that no smaller set of faults explains the thread; where something is unmodelled,
-            that none does.
-        shown: the clauses, as bits, that the thread breaks by what it shows, whatever explains it.
-    """
-
-    goals: list[Node] = field(default_factory=list)
-    ways: dict[Node, Way] = field(default_factory=dict)
-    stuck: list[Node] = field(default_factory=list)
-    expanded: int = 0
-    surely: int | None = None
-    smallest: bool = True
-    shown: int = 0
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        """How many events are unmodelled in its goals, and how many faults they need."""
-        return len(self.goals[0].unmodelled), self.goals[0].faults.bit_count()
-
-
-class Steps:
-    """The matcher's steps, each worked out once: many places share a state, and many searches a place.
-
-    The searches that share it are all of the same observations, as they are or loosened.
-    """
-
-    def __init__(self, matcher: Matcher) -> None:
-        self.matcher = matcher
-        self._prospects: dict[bool, Prospects] = {}
-        self._seen: dict[bool, dict[tuple[bytes, int, int], tuple[Move, ...]]] = {False: {}, True: {}}
-        self._hidden: dict[tuple[bytes, str], tuple[Move, ...]] = {}
-        self._answers: dict[bytes, tuple[Move, ...]] = {}
-        self._beyond: dict[tuple[bytes, int], list[tuple[int, bytes]]] = {}
-        self._judge = Judge(matcher.c)
-        self._broken: dict[bytes, int] = {}
-
-    def prospects(self, observations: list[Observation], loosened: Loosened | None) -> Prospects:
-        """What is still to come, by these observations: those of the thread, or the loosened ones of them."""
-        is_loose = loosened is not None
-        if is_loose not in self._prospects:
-            self._prospects[is_loose] = Prospects(self.matcher, observations, loosened)
-        return self._prospects[is_loose]
-
-    def seen(self, loosened: Loosened | None) -> dict[tuple[bytes, int, int], tuple[Move, ...]]:
-        """The steps that an observation may be in a state, with faults to remember: as far as anybody has asked."""
-        return self._seen[loosened is not None]
-
-    def hidden(self, state: bytes, actor: str) -> tuple[Move, ...]:
-        """What an actor may do unseen."""
-        moves = self._hidden.get((state, actor))
-        if moves is None:
-            moves = tuple(m for m in self.matcher.hidden_by(state, actor) if m.state != state)
-            self._hidden[state, actor] = moves
-        return moves
-
-    def answers(self, state: bytes) -> tuple[Move, ...]:
-        """The answers that may be given unseen."""
-        moves = self._answers.get(state)
-        if moves is None:
-            moves = self._answers[state] = tuple(self.matcher.hidden_answers(state))
-        return moves
-
-    def beyond(self, state: bytes, r: int) -> list[tuple[int, bytes]]:
-        """Where a runner goes that has just passed a gate."""
-        moves = self._beyond.get((state, r))
-        if moves is None:
-            moves = self._beyond[state, r] = self.matcher.beyond_gate(state, r)
-        return moves
-
-    def broken(self, state: bytes) -> int:
-        """The clauses broken in a state, as bits."""
-        durable = state[self.matcher.c.branches :]  # no clause speaks of what a runner has in hand
-        bits = self._broken.get(durable)
-        if bits is None:
-            bits = self._broken[durable] = self._judge.broken(state)
-        return bits
 
 
 class Search:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from trace_check.explained import Explained
 from trace_check.observations import Thread
-from trace_check.search import Explained
 
 __all__ = ["stuck_before"]
 

@@ -15,7 +15,8 @@ from trace_check.broken import READS, Judge, spans
 from trace_check.matching import Matcher
 from trace_check.observations import threads
 from trace_check.reader import read_trace
-from trace_check.search import Search, Steps
+from trace_check.search import Search
+from trace_check.steps import Steps
 
 TRACES = sorted((Path(__file__).parents[2] / "results" / "traces").rglob("*.jsonl.gz"))[::6]
 

@@ -16,7 +16,8 @@ from trace_check.checker import Verdict, check_file
 from trace_check.matching import Matcher
 from trace_check.observations import Thread, threads
 from trace_check.reader import read_trace
-from trace_check.search import Search, Steps
+from trace_check.search import Search
+from trace_check.steps import Steps
 from trace_check.symmetry import loosen
 from trace_check.trials.rendering import write
 

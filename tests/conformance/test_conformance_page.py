@@ -15,8 +15,8 @@ from trace_check.conformance.advice import ADVICE, OTHER, advice_on
 from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas
 from trace_check.conformance.judging import Evidence, Finding
 from trace_check.conformance.races import RaceRow
+from trace_check.explained import ALL_CLAUSES
 from trace_check.recording.system import SYSTEMS, load_system
-from trace_check.search import ALL_CLAUSES
 
 
 def finding(clause: str, *, certain: bool = True, kind: str = "effect_fired", **given: Any) -> Finding:

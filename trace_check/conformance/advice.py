@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from trace_check.conformance.atlas import Atlas, SystemEntry
 from trace_check.conformance.judging import Finding
 from trace_check.conformance.profiles import OUTSIDE
-from trace_check.search import ALL_CLAUSES
+from trace_check.explained import ALL_CLAUSES
 
 __all__ = ["ADVICE", "OTHER", "Advice", "advice_on"]
 

@@ -13,8 +13,8 @@ from trace_check.conformance.plan import Omitted
 from trace_check.conformance.profiles import Proof, Standing, profile_of
 from trace_check.conformance.races import RaceRow, effects_a_racer
 from trace_check.errors import TraceError
+from trace_check.explained import ALL_CLAUSES
 from trace_check.recording.system import load_system
-from trace_check.search import ALL_CLAUSES
 
 __all__ = ["Atlas", "Claim", "SystemEntry", "read_atlas", "saturation_claim", "system_entry"]
 

@@ -12,8 +12,8 @@ from trace_check.conformance.effects import repeats
 from trace_check.conformance.plan import Recording
 from trace_check.errors import TraceError
 from trace_check.events import event_kind
+from trace_check.explained import ALL_CLAUSES
 from trace_check.reader import read_trace
-from trace_check.search import ALL_CLAUSES
 
 __all__ = ["Evidence", "Finding", "judge"]
 

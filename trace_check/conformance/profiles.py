@@ -8,7 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from trace_check.conformance.judging import Finding
-from trace_check.search import ALL_CLAUSES
+from trace_check.explained import ALL_CLAUSES
 
 __all__ = ["NEEDS_A_FORK", "OUTSIDE", "STANDINGS", "Proof", "Standing", "profile_of"]
 

@@ -28,9 +28,9 @@ from trace_check.checker import (
 )
 from trace_check.errors import TraceError
 from trace_check.events import Header, event_about
+from trace_check.explained import ALL_CLAUSES
 from trace_check.printing import printable
 from trace_check.reader import TraceStream
-from trace_check.search import ALL_CLAUSES
 from trace_check.streaming.forms import Letter, trace_of
 from trace_check.streaming.lines import Irregular
 from trace_check.streaming.scanning import Located, Scan, TooLong, locate, scan
