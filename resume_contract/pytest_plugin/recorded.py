@@ -19,6 +19,7 @@ from trace_check.baseline import Violation, read_baseline, violations_of
 from trace_check.checker import DEFAULT_BUDGET, Verdict, check_file
 from trace_check.errors import RecordingError
 from trace_check.events import ProgramUnit
+from trace_check.explained import ALL_CLAUSES
 from trace_check.writer import TraceWriter, start_trace, write_crash
 
 __all__ = ["NoEvidence", "RecordedTrace", "TraceFactory"]
@@ -86,14 +87,21 @@ class RecordedTrace:
         """Fail the test unless the trace conforms, or violates only as the baseline knows.
 
         Args:
-            exercises: clauses that the trace has to put to a test at all.
+            exercises: clauses that the trace has to put to a test at all; a text is one clause.
+
+        Raises:
+            ValueError: one of them is no clause.
         """
         __tracebackhide__ = True
+        wanted = [exercises] if isinstance(exercises, str) else list(exercises)
+        for clause in wanted:
+            if clause not in ALL_CLAUSES:
+                raise ValueError(f"{clause} is no clause; the clauses are {', '.join(ALL_CLAUSES)}")
         self._must_conform = True
         verdict, status = self._check()
         if status == "violates":
             pytest.fail("\n".join(_told(verdict)), pytrace=False)
-        missing = [clause for clause in exercises if clause not in verdict.exercised]
+        missing = [clause for clause in wanted if clause not in verdict.exercised]
         if missing:
             pytest.fail(
                 f"{verdict.file}: {verdict.verdict}, and never puts {', '.join(missing)} to a test",

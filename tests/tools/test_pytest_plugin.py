@@ -216,6 +216,13 @@ def test_too_little(start):
     commit(good(trace))
     trace.assert_conforms(exercises=["EO", "FD", "CO-C"])
 
+def test_no_clause(start):
+    trace = start()
+    commit(good(trace))
+    with pytest.raises(ValueError, match="^XX is no clause; the clauses are PC, EO, FD, CV, CO-V, CO-C, RD, FI, LV$"):
+        trace.assert_conforms(exercises=["EO", "XX"])
+    trace.assert_conforms(exercises="EO")
+
 def test_nothing_at_all(start):
     trace = start()
     with trace.actor("p1").operation("loaded") as load:
@@ -224,7 +231,7 @@ def test_nothing_at_all(start):
 """
     )
     result = inside(pytester)
-    result.assert_outcomes(passed=2, failed=1, warnings=1)
+    result.assert_outcomes(passed=3, failed=1, warnings=1)
     result.stdout.fnmatch_lines(["*: conforms, and never puts FD, CO-C to a test"])
     result.stdout.fnmatch_lines(["*NoEvidence: *puts no clause to a test, so it is no evidence"])
 
