@@ -16,6 +16,7 @@ import pytest
 from command_line import Command, one_line
 
 from resume_contract.errors import ResumeContractError
+from resume_contract.manifest import ROOT
 from resume_contract.sequence import moments_of
 from resume_contract.trace_files import trace_files
 from trace_check.reader import read_trace
@@ -120,6 +121,31 @@ def test_an_unknown_scenario_is_refused_before_anything_runs(command: Command, t
     ended = command("trace", "record", "reference", "all", "nope", "-o", tmp_path)
     assert ended.status == 2
     assert one_line(ended.err).startswith("scenario nope is unknown: one of ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scenario_that_a_system_cannot_express_is_refused_with_its_reason(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "examples" / "own-recorder"))
+    for system, store, scenario, why in (
+        ("burr", [], "kill-after-record", "not applicable to burr with store sqlite: an action that runs"),
+        (
+            "journal_recorder:JournalSystem",
+            [],
+            "fork-declared",
+            "not applicable to journal with store file: it goes on from the end of its journal only; leave it out",
+        ),
+        (
+            "dbos",
+            ["--store", "sqlite-shut-down"],
+            "kill-after-effect",
+            "not planned for dbos with store sqlite-shut-down: ",
+        ),
+    ):
+        ended = command("trace", "record", system, scenario, *store, "-o", tmp_path)
+        assert (ended.status, ended.out) == (2, "")
+        assert one_line(ended.err).startswith(f"scenario {scenario} is {why}")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -69,6 +69,6 @@ def test_what_is_not_applicable_has_a_reason(tmp_path: Path) -> None:
     with pytest.raises(RecordingError) as caught:
         record(NAME, "fork-declared", tmp_path)
     assert str(caught.value) == (
-        "fork-declared is not applicable to journal: it goes on from the end of its journal only; "
-        "leave it out for this system"
+        "scenario fork-declared is not applicable to journal with store file: "
+        "it goes on from the end of its journal only; leave it out"
     )

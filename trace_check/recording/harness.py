@@ -98,15 +98,8 @@ def _named(system: System, name: str) -> Scenario:
     known = system.scenarios()
     if name in known:
         return known[name]
-    if name in (reasons := system.not_applicable()):
-        raise RecordingError(
-            f"{name} is not applicable to {system.name}: {reasons[name]}", "leave it out for this system"
-        )
-    if name in (others := system.not_planned()):
-        raise RecordingError(
-            f"{name} is not planned for {system.name} with store {system.store}: {others[name]}",
-            "leave it out for this store",
-        )
+    if (why := system.why_not(name)) is not None:
+        raise RecordingError(why, "leave it out")
     raise RecordingError(f"unknown scenario {name!r}", f"known are {', '.join(sorted(known))}")
 
 

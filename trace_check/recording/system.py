@@ -198,6 +198,14 @@ class System(ABC):
         """Scenarios that this system could express and that aren't recorded with this store -> why, in one line."""
         return {}
 
+    def why_not(self, scenario: str) -> str | None:
+        """Why a scenario is not recorded on this system with this store, in one line; None if nothing says so."""
+        if (why := self.not_applicable().get(scenario)) is not None:
+            return f"scenario {scenario} is not applicable to {self.name} with store {self.store}: {why}"
+        if (why := self.not_planned().get(scenario)) is not None:
+            return f"scenario {scenario} is not planned for {self.name} with store {self.store}: {why}"
+        return None
+
     def scenarios(self) -> Mapping[str, Scenario]:
         """The scenarios that it is recorded on, by name: the applicable and planned ones, unless it says otherwise."""
         without = {**self.not_applicable(), **self.not_planned()}

@@ -41,6 +41,8 @@ def record_command(
     found.version()  # before anything runs: an unknown or a missing framework
     known = found.scenarios()
     for name in scenarios:
+        if name not in (*known, ALL) and (why := found.why_not(name)) is not None:
+            raise ResumeContractError(f"{why}; leave it out")
         require(name, "scenario", [*known, ALL])
     if not known:
         raise ResumeContractError(
