@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from resume_contract.errors import CHECKED, COULD_NOT_CHECK
 from resume_contract.progress import Report
+from resume_contract.verdicts import explanation_lines
 
 if TYPE_CHECKING:
     from trace_check.by_tlc import Opinion, SecondOpinion, Tlc
@@ -127,6 +128,6 @@ def _lines(opinion: Opinion) -> Sequence[str]:
             )
         if thread.verdict == "violates" and not thread.cheapest:
             lines.append(f"  thread {thread.name} is not explained by up to {thread.tried} faults")
-    lines += [f"  explained by {' and '.join(names)}" for names in opinion.explanations if names]
+    lines += explanation_lines(opinion.explanations)
     lines += [f"  warning: {warning}" for warning in opinion.warnings]
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from trace_check.printing import printable
@@ -10,7 +11,7 @@ from trace_check.printing import printable
 if TYPE_CHECKING:
     from trace_check.checker import Verdict
 
-__all__ = ["verdict_lines"]
+__all__ = ["explanation_lines", "verdict_lines"]
 
 _SHOWN = 20
 """Of each clause, and of unmodelled events, so many are shown; all that are listed are in the JSON."""
@@ -26,11 +27,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(
             "  no clause breaks: it does what the reference does not, and on this schedule nothing came of it"
         )
-    lines += [
-        f"  explained by {' and '.join(faults)}{_but_for(verdict)}"
-        for faults in verdict.explanations
-        if faults
-    ]
+    lines += explanation_lines(verdict.explanations, _but_for(verdict))
     first = verdict.first_unexplained
     if first is not None:
         lines.append(
@@ -54,6 +51,17 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"  puts to a test: {clauses}; steps supposed: {verdict.hidden_steps}")
     lines += [f"  warning: {warning}" for warning in verdict.warnings]
     return [printable(line) for line in lines]
+
+
+def explanation_lines(explanations: Iterable[Sequence[str]], but_for: str = "") -> list[str]:
+    """Sets of faults for people; each but the first is an alternative to it, and says so.
+
+    Args:
+        explanations: the sets; one without a fault has no line.
+        but_for: what each of them leaves open.
+    """
+    ways = [" and ".join(faults) for faults in explanations if faults]
+    return [f"  {'or' if n else 'explained'} by {way}{but_for}" for n, way in enumerate(ways)]
 
 
 def _clause_lines(verdict: Verdict) -> list[str]:

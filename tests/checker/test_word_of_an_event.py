@@ -57,6 +57,17 @@ def test_a_summary_does_not_say_that_a_trace_is_explained_and_that_it_is_not(tmp
     assert f"  no fault accounts for event {read} (line {read + 1}): taken at its word" in lines
 
 
+def test_alternatives_are_said_to_be_alternatives() -> None:
+    found = Verdict("x", "violates", explanations=(("a", "b"), ("c",), ("d",)))
+    assert verdict_lines(found)[-3:] == ["  explained by a and b", "  or by c", "  or by d"]
+    found = Verdict("x", "violates", explanations=(("a",), ("b",)), unmodelled=(4,), unmodelled_lines=(5,))
+    assert verdict_lines(found)[2:4] == [
+        "  explained by a, but for 1 event",
+        "  or by b, but for 1 event",
+    ]
+    assert not any("by" in line for line in verdict_lines(Verdict("x", "conforms", explanations=((),))))
+
+
 def test_a_store_that_shows_less_after_a_crash_is_explained(tmp_path: Path) -> None:
     script = sealed()
     script.crash("p1")
