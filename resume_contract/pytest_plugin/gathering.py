@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,6 +78,16 @@ def _require_outputs(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
+def _ended(phases: Sequence[pytest.TestReport]) -> dict[str, str | None]:
+    """How a test ended, in pytest's word, and why it failed."""
+    for report in phases:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            why = str(report.longrepr if crash is None else crash.message)
+            return {"outcome": "failed", "failure": why.removeprefix("Failed: ")}
+    return {"outcome": "skipped" if any(report.skipped for report in phases) else "passed", "failure": None}
+
+
 class Gathering:
     """A plugin of the process that controls a run.
 
@@ -90,12 +100,19 @@ class Gathering:
         self.config = config
         self.verdicts: list[dict[str, Any]] = []
         self.not_written: list[str] = []
+        self._running: dict[str, list[pytest.TestReport]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the verdicts of a test that is over; with pytest-xdist it ran elsewhere."""
+        """Take the verdicts of a test that is over, and how it ended; with pytest-xdist it ran elsewhere."""
+        if report.when == "setup":
+            self._running[report.nodeid] = []
+        phases = self._running.setdefault(report.nodeid, [])
+        phases.append(report)
         if report.when == "teardown":
+            del self._running[report.nodeid]
+            ended = _ended(phases)
             self.verdicts += [
-                json.loads(str(value)) for name, value in report.user_properties if name == PROPERTY
+                json.loads(str(value)) | ended for name, value in report.user_properties if name == PROPERTY
             ]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

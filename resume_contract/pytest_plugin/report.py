@@ -1,4 +1,4 @@
-"""The report of a run: its verdicts as JSON, or as JUnit XML with a test case for each trace."""
+"""The report of a run: its verdicts as JSON, or as JUnit XML, where a trace is a case that fails if its test does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_report(path: Path, verdicts: Sequence[dict[str, Any]]) -> None:
 
     Args:
         path: the file.
-        verdicts: as `resume_contract.pytest_plugin.recorded` says them.
+        verdicts: as `resume_contract.pytest_plugin.recorded` says them, with the `outcome` of the test and its `failure`.
     """
     ordered = sorted(verdicts, key=lambda one: (one["test"], one["name"]))  # workers end in any order
     if path.suffix == ".json":
@@ -30,13 +30,13 @@ def write_report(path: Path, verdicts: Sequence[dict[str, Any]]) -> None:
 
 
 def _junit(verdicts: Sequence[dict[str, Any]]) -> str:
-    failures = [one for one in verdicts if one["status"] == "violates"]
-    errors = [one for one in verdicts if one["status"] == "unchecked"]
+    failed = [one for one in verdicts if one["outcome"] == "failed"]
+    errors = [one for one in failed if one["status"] == "unchecked"]
     suite = ElementTree.Element(
         "testsuite",
         name="resume-contract",
         tests=str(len(verdicts)),
-        failures=str(len(failures)),
+        failures=str(len(failed) - len(errors)),
         errors=str(len(errors)),
     )
     for one in verdicts:
@@ -47,11 +47,17 @@ def _junit(verdicts: Sequence[dict[str, Any]]) -> str:
             name=printable(one["name"] or one["status"]),
             file=printable(one["file"]),
         )
-        if one["status"] in ("violates", "unchecked"):
-            kind = "failure" if one["status"] == "violates" else "error"
-            told = ElementTree.SubElement(case, kind, message=printable(one["lines"][0]))
-            told.text = "\n".join(map(printable, one["lines"]))
+        if one["outcome"] == "failed":
+            kind = "error" if one["status"] == "unchecked" else "failure"
+            lines = one["lines"] if one["status"] in ("violates", "unchecked") else _of_the_test(one)
+            told = ElementTree.SubElement(case, kind, message=printable(lines[0]))
+            told.text = "\n".join(map(printable, lines))
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _of_the_test(one: dict[str, Any]) -> list[str]:
+    """Why a test failed although nothing is wrong with its trace."""
+    return str(one["failure"]).splitlines() or ["the test failed"]

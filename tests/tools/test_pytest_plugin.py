@@ -465,3 +465,74 @@ def test_odd(start, x):
     inside(pytester, "--resume-contract-report", "report.xml").assert_outcomes(passed=1)
     (case,) = ElementTree.parse(pytester.path / "report.xml").iter("testcase")
     assert case.get("name") == "a\\x00\\x1b[31m\\x0c<&\\ufffe"
+
+
+def test_a_case_of_the_report_fails_where_its_test_does(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_expected(start):
+    trace = start()
+    bad(trace)
+    assert trace.check().verdict == "violates"
+
+def test_unexpected(start):
+    trace = start()
+    bad(trace)
+    assert trace.check().verdict == "conforms"
+
+def test_too_little(start):
+    trace = start()
+    commit(good(trace))
+    trace.assert_conforms(exercises=["FD"])
+
+def test_late(start):
+    trace = start()
+    good(trace, "p1")
+    trace.crashed("p1", signal="SIGKILL")
+    trace.assert_conforms()
+    good(trace, "p2")
+
+@pytest.mark.xfail
+def test_known_to_fail(start):
+    trace = start()
+    bad(trace)
+    trace.assert_conforms()
+
+def test_of_its_own(start):
+    trace = start()
+    commit(good(trace))
+    trace.assert_conforms()
+    assert 1 == 2
+"""
+    )
+    inside(pytester, "--resume-contract-report", "report.xml").assert_outcomes(
+        passed=2, failed=3, errors=1, xfailed=1
+    )
+    suite = ElementTree.parse(pytester.path / "report.xml").find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "4", "0")
+    told = {
+        (case.get("classname") or "").rpartition("::")[2]: failure.get("message") or ""
+        for case in suite
+        for failure in case
+    }
+    assert {name: message.rpartition("jsonl")[2] for name, message in told.items()} == {
+        "test_unexpected": ": violates",
+        "test_too_little": ": conforms, and never puts FD to a test",
+        "test_late": ": violates",
+        "test_of_its_own": "assert 1 == 2",
+    }
+
+    inside(pytester, "--resume-contract-report", "report.json")
+    said = traces(pytester.path / "report.json")
+    assert {name: (one["status"], one["outcome"]) for name, one in said.items()} == {
+        "test_expected#": ("violates", "passed"),
+        "test_unexpected#": ("violates", "failed"),
+        "test_too_little#": ("conforms", "failed"),
+        "test_late#": ("violates", "failed"),
+        "test_known_to_fail#": ("violates", "skipped"),
+        "test_of_its_own#": ("conforms", "failed"),
+    }
+    assert said["test_expected#"]["failure"] is None
+    assert said["test_too_little#"]["failure"].endswith("never puts FD to a test")
