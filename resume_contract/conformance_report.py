@@ -14,7 +14,9 @@ from resume_contract.pictures import figure, save
 from trace_check.conformance.advice import advice_on
 from trace_check.conformance.atlas import Atlas, SystemEntry
 from trace_check.conformance.profiles import Standing
+from trace_check.conformance.races import RaceRow
 from trace_check.explained import ALL_CLAUSES
+from trace_check.recording.system import SYSTEMS
 
 __all__ = ["draw_conformance", "draw_races", "findings_table", "markdown"]
 
@@ -77,7 +79,10 @@ def _lines(atlas: Atlas) -> Iterator[str]:
         " any LLM, and checked against the transition relation of the reference. *breaks*: in some"
         " recorded schedule; *holds*: put to a test and not broken in any recorded schedule, which is no"
         " proof; -: nothing recorded puts it to a test; n/a: the system has no way to do what the clause"
-        " is about. (?): a smallest explanation breaks it, another one doesn't."
+        " is about. (?): a smallest explanation breaks it, another one doesn't. *Plain sink only*, at EO: it breaks where"
+        " the receiver applies every firing, and in no recording whose receiver knows keys. Without keys no system avoids"
+        " all of that; what of it is its own doing is [below](#effects-applied-again-or-not-at-all-by-cause)."
+        + _keyed_only(atlas)
     )
     yield ""
     yield "![Systems by clauses](conformance.png)"
@@ -127,7 +132,23 @@ def _cell(entry: SystemEntry, clause: str) -> str:
         return words
     doubt = "" if proof.certain else " (?)"
     where = f" :{proof.line}" if proof.line is not None else ""
-    return f"[{words}](traces/{proof.trace}){where}{doubt}"
+    only = f" ({_without_keys(entry)})" if _is_plain_only(entry, clause) else ""
+    return f"[{words}](traces/{proof.trace}){where}{doubt}{only}"
+
+
+def _is_plain_only(entry: SystemEntry, clause: str) -> bool:
+    """Whether effects are seen to go wrong only with the sink that applies every firing."""
+    return clause == "EO" and entry.profile[clause] == "breaks" and entry.proofs[clause].sinks == ["plain"]
+
+
+def _without_keys(entry: SystemEntry) -> str:
+    return "plain sink only" if "keyed" in entry.effects else "plain sink; not recorded with keys"
+
+
+def _keyed_only(atlas: Atlas) -> str:
+    """Which systems say nothing of the plain sink, in a sentence; nothing if there are none."""
+    names = dict.fromkeys(entry.system for entry in atlas.systems if list(entry.effects) == ["keyed"])
+    return f" Recorded with the keyed sink only: {', '.join(f'`{name}`' for name in names)}." if names else ""
 
 
 def _advice(atlas: Atlas) -> Iterator[str]:
@@ -149,6 +170,9 @@ def _advice(atlas: Atlas) -> Iterator[str]:
             where = _with_stores(one.entries, every)
             possibly = "" if one.certain else "possibly "
             yield f"- {possibly}**{one.clause}**{where} ([trace](traces/{one.trace})): {one.text}"
+        if advice and system in SYSTEMS:
+            yield ""
+            yield f"Why it is so with this system: [its page](../docs/systems/{system}.md)."
         if not advice:
             yield "Nothing that was recorded breaks a clause."
 
@@ -167,22 +191,27 @@ def _with_stores(entries: Sequence[SystemEntry], every: Sequence[SystemEntry]) -
 
 def _effects(atlas: Atlas) -> Iterator[str]:
     yield ""
-    yield "## Effects applied again, by cause"
+    yield "## Effects applied again or not at all, by cause"
     yield ""
     yield (
         "*recorded*: the effect's outcome was durably recorded, and the system ran it all the same: its"
         " own defect. *window*: the process died between firing and recording, or a second one did not"
         " know: no system closes that without a key. With a keyed sink, what is left is what the"
-        " system's own identity of a step does not cover."
+        " system's own identity of a step does not cover. *not applied*: in so many recordings an effect counts as done"
+        " that was not applied, as where a fork fires with the key of its parent. -: not recorded with that sink."
+        + _keyed_only(atlas)
     )
     yield ""
-    yield "| system | store | key | plain sink: recorded | plain: window | keyed: recorded | keyed: window |"
-    yield "|---|---|---|---:|---:|---:|---:|"
+    yield (
+        "| system | store | key | plain sink: recorded | plain: window | plain: not applied"
+        " | keyed: recorded | keyed: window | keyed: not applied |"
+    )
+    yield "|---|---|---|---:|---:|---:|---:|---:|---:|"
     for entry in atlas.systems:
         cells = [
-            str(entry.effects[sink][cause]) if sink in entry.effects else "-"
+            str(entry.effects[sink].get(cause, 0)) if sink in entry.effects else "-"
             for sink in ("plain", "keyed")
-            for cause in ("recorded", "window")
+            for cause in ("recorded", "window", "not_applied")
         ]
         yield (
             f"| {entry.system} {entry.version} | {entry.store} | {entry.key or 'none'} | "
@@ -200,23 +229,33 @@ def _races(atlas: Atlas) -> Iterator[str]:
     yield (
         "k processes resume one parked gate at the same time; behind it lie so many seconds and then an"
         " effect. Effects a racer: the mean over the repetitions; 1.0 says that every one of them fires. The verdict is"
-        " that on the trace of the first repetition that has one, to which the link leads; *perhaps less*: a smaller"
-        " explanation was not ruled out. These races are not part of the profile above."
+        " that on one repetition only, the first that has one, to which the link leads: another of the same row may"
+        " come out otherwise. *perhaps less*: a smaller explanation was not ruled out. These races are not part of the"
+        " profile above."
     )
     yield ""
     yield "![Effects a racer](races.png)"
     yield ""
     yield (
         "| system | store | k | seconds behind the gate | effects in each repetition | effects a racer"
-        " | verdict |"
+        " | verdict of the linked repetition |"
     )
     yield "|---|---|---:|---:|---|---:|---|"
     for row in atlas.races:
         yield (
             f"| {row.system} {row.version} | {row.store} | {row.k} | {row.behind_gate:g} |"
             f" [{', '.join(map(str, row.effects))}](traces/{row.trace}) | {row.per_racer:.2f} |"
-            f" {'' if row.finding is None else row.finding.summary} |"
+            f" {_race_verdict(row)} |"
         )
+
+
+def _race_verdict(row: RaceRow) -> str:
+    """What the kept repetition shows; where it conforms, that others fire more."""
+    if row.finding is None:
+        return ""
+    most = max(row.effects)
+    fires_more = row.finding.verdict == "conforms" and most > 1
+    return row.finding.summary + (f"; another repetition fires {most} effects" if fires_more else "")
 
 
 def _claims(atlas: Atlas) -> Iterator[str]:
@@ -290,7 +329,7 @@ def draw_conformance(atlas: Atlas, path: Path) -> None:
                 axes.text(
                     x + 0.5,
                     y + 0.5,
-                    str(proof.traces),
+                    f"{proof.traces}{' p' * _is_plain_only(entry, clause)}",
                     ha="center",
                     va="center",
                     fontsize=8,
@@ -306,9 +345,9 @@ def draw_conformance(atlas: Atlas, path: Path) -> None:
     for side in axes.spines.values():
         side.set_visible(False)
     legend = [
-        Patch(facecolor=_COLOURS["breaks"], label="breaks (in so many traces)"),
-        Patch(facecolor=_POSSIBLE, label="possibly breaks"),
-        Patch(facecolor=_COLOURS["holds"], label="holds in what was recorded"),
+        Patch(facecolor=_COLOURS["breaks"], label="breaks in so many traces (p: plain sink only)"),
+        Patch(facecolor=_POSSIBLE, label="possibly breaks in so many"),
+        Patch(facecolor=_COLOURS["holds"], label="holds: put to a test in so many traces"),
         Patch(facecolor=_COLOURS["not_exercised"], label="not exercised"),
         Patch(facecolor="white", edgecolor="#bbbbbb", hatch="////", label="not applicable"),
     ]

@@ -65,7 +65,7 @@ def test_what_is_kept(kept: Path) -> None:
         ("kill-after-effect", "keyed", "conforms"),
     ]
     assert all((kept / "traces" / f.trace).is_file() for f in entry.recordings)
-    assert entry.effects == {"keyed": {"recorded": 0, "window": 0}}
+    assert entry.effects == {"keyed": {"recorded": 0, "window": 0, "not_applied": 0}}
 
 
 def test_checked_again_it_is_the_same(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:

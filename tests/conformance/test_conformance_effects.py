@@ -111,6 +111,9 @@ def test_a_profile() -> None:
         2,
     )
     assert (proofs["PC"].trace, proofs["PC"].traces) == ("c.gz", 3)
+    assert proofs["EO"].sinks == ["plain"]
+    keyed = finding("e", "violates", sink="keyed", breaks=[breaking("EO", certain=False)])
+    assert profile_of([*findings, keyed], can_fork=False)[1]["EO"].sinks == ["keyed", "plain"]
     assert profile_of(findings, can_fork=True)[0]["FI"] == "not_exercised"
 
 

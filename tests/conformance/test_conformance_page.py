@@ -12,8 +12,9 @@ from resume_contract.conformance_report import markdown
 from resume_contract.definitions import FAULTS
 from resume_contract.manifest import ROOT
 from trace_check.conformance.advice import ADVICE, OTHER, advice_on
-from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas
+from trace_check.conformance.atlas import Atlas, SystemEntry, read_atlas, system_entry
 from trace_check.conformance.judging import Evidence, Finding
+from trace_check.conformance.profiles import Proof
 from trace_check.conformance.races import RaceRow
 from trace_check.explained import ALL_CLAUSES
 from trace_check.recording.system import SYSTEMS, load_system
@@ -65,6 +66,8 @@ def test_the_page_has_each_store_s_note_where_the_store_s_name_leads() -> None:
     lines = page.splitlines()
     entries = read_atlas(ROOT / "results" / "conformance.json").systems
     anchors = re.findall(r"\]\(#([^)]*)\)", page)
+    section = anchors.pop(0)
+    assert lines[headings[section]] == "## Effects applied again or not at all, by cause"
     assert len(anchors) == len(entries)
     for anchor, one in zip(anchors, entries, strict=True):
         assert lines[headings[anchor] + 2] == load_system(one.name).store_notes[one.store]
@@ -164,3 +167,75 @@ def test_the_clauses_of_a_verdict_are_in_the_contract_s_order() -> None:
     )
     words = "violates; PC, EO, CO-C, possibly CO-C, LV; through check_then_claim; 1 unmodelled"
     assert found.summary == words
+
+
+def proof(clause: str, *sinks: str) -> dict[str, Proof]:
+    return {clause: Proof("s-1/x.jsonl.gz", "x", sinks[0], 3, 4, "effect_fired", True, 2, list(sinks))}
+
+
+def with_break(clause: str, *sinks: str, **given: Any) -> str:
+    """The page's first row of a system that breaks a clause in traces with these sinks."""
+    made = entry(**given)
+    made = msgspec.structs.replace(
+        made, profile=made.profile | {clause: "breaks"}, proofs=proof(clause, *sinks)
+    )
+    (row,) = [line for line in markdown(Atlas([made])).splitlines() if line.startswith("| s 1 | [db]")]
+    return row
+
+
+def test_effects_that_go_wrong_without_keys_only_are_told_from_others() -> None:
+    broken = "[**breaks**](traces/s-1/x.jsonl.gz) :4"
+    assert f"| {broken} (plain sink only) |" in with_break("EO", "plain")
+    assert f"| {broken} |" in with_break("EO", "keyed", "plain")
+    assert f"| {broken} |" in with_break("CV", "plain")
+    unkeyed = {"plain": {"recorded": 0, "window": 2}}
+    assert f"| {broken} (plain sink; not recorded with keys) |" in with_break("EO", "plain", effects=unkeyed)
+
+
+def test_the_sinks_of_what_a_profile_says() -> None:
+    for one in read_atlas(ROOT / "results" / "conformance.json").systems:
+        assert {c: s for c, s in one.profile.items() if s in ("holds", "breaks")}.keys() == one.proofs.keys()
+        for clause, shown in one.proofs.items():
+            broken = {f.sink for f in one.recordings for e in f.breaks if e.clause == clause}
+            assert shown.sink in shown.sinks
+            if one.profile[clause] == "breaks":
+                assert set(shown.sinks) <= broken
+
+
+def test_an_effect_that_is_not_applied_is_a_cause_of_its_own() -> None:
+    fork = finding("EO", kind="committed", sink="keyed", scenario="second-answer-at-old-checkpoint")
+    again = finding("EO", repeated={"window": 2}, trace="s-1/again.jsonl.gz")
+    made = system_entry("langgraph", "sqlite", [fork, again], [])
+    assert made.effects == {
+        "plain": {"recorded": 0, "window": 2, "not_applied": 0},
+        "keyed": {"recorded": 0, "window": 0, "not_applied": 1},
+    }
+    assert "| 0 | 2 | 0 | 0 | 0 | 1 |\n" in markdown(Atlas([made]))
+
+
+def test_the_page_says_where_only_keys_were_recorded() -> None:
+    said = " Recorded with the keyed sink only: `s`.\n"
+    assert markdown(Atlas([entry(effects={"keyed": {"recorded": 0, "window": 0}})])).count(said) == 2
+    assert said not in markdown(Atlas([entry()]))
+
+
+def test_a_race_that_conforms_is_not_said_of_repetitions_that_fire_more() -> None:
+    judged = msgspec.structs.replace(finding("EO"), verdict="conforms", breaks=[])
+    row = RaceRow(
+        system="s", version="1", store="db", k=8, behind_gate=0.0, effects=[1, 7, 2], per_racer=0.417,
+        trace="s-1/r.jsonl.gz", finding=judged,
+    )  # fmt: skip
+    page = markdown(Atlas([entry()], races=[row]))
+    assert (
+        "| [1, 7, 2](traces/s-1/r.jsonl.gz) | 0.42 | conforms; another repetition fires 7 effects |\n" in page
+    )
+    assert "| verdict of the linked repetition |\n" in page
+    page = markdown(Atlas([entry()], races=[msgspec.structs.replace(row, effects=[1, 1, 1])]))
+    assert "| conforms |\n" in page
+
+
+def test_what_to_do_leads_to_the_system_s_page() -> None:
+    page = markdown(read_atlas(ROOT / "results" / "conformance.json"))
+    linked = re.findall(r"\]\(\.\./(docs/systems/[^)]*)\)", page)
+    assert len(linked) == len({load_system(name).name for name in SYSTEMS} - {"reference"})
+    assert all((ROOT / name).is_file() for name in linked)

@@ -34,7 +34,8 @@ class SystemEntry(msgspec.Struct, frozen=True, kw_only=True):
         store_note: what the store is, in a sentence; empty where its recorder says nothing.
         profile: each clause -> its standing.
         proofs: each clause that holds or breaks -> where it is seen.
-        effects: each sink -> in how many firings an effect was applied again, by cause.
+        effects: each sink -> in how many firings an effect was applied again, by cause, and as `not_applied` in how many
+            recordings one counts as done that was not applied at all.
         recordings: what each recording shows.
         omitted: scenarios that are not applicable, or were not recorded, and why.
     """
@@ -103,10 +104,7 @@ def system_entry(
         profile=profile,
         proofs=proofs,
         effects={
-            sink: {
-                cause: sum(f.repeated.get(cause, 0) for f in findings if f.sink == sink)
-                for cause in ("recorded", "window")
-            }
+            sink: _effects_of([f for f in findings if f.sink == sink])
             for sink in ("plain", "keyed")
             if any(f.sink == sink for f in findings)
         },
@@ -114,6 +112,14 @@ def system_entry(
         omitted=list(omitted),
         store_note=system.store_notes.get(store, ""),
     )
+
+
+def _effects_of(findings: Sequence[Finding]) -> dict[str, int]:
+    """What went wrong with effects, by cause."""
+    again = {
+        cause: sum(found.repeated.get(cause, 0) for found in findings) for cause in ("recorded", "window")
+    }
+    return again | {"not_applied": sum(found.leaves_out_an_effect for found in findings)}
 
 
 def saturation_claim(races: Sequence[RaceRow]) -> list[Claim]:

@@ -67,6 +67,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return self.system, self.version, self.store, self.scenario, self.sink
 
     @property
+    def leaves_out_an_effect(self) -> bool:
+        """Whether EO breaks where nothing is fired: an effect counts as done there and was not applied."""
+        return any(e.clause == "EO" and e.kind != "effect_fired" for e in self.breaks)
+
+    @property
     def outcome(self) -> tuple[Any, ...]:
         """What has to be the same of another recording of the same, unless it varies."""
         breaks = tuple(sorted({(e.clause, e.certain) for e in self.breaks}))

@@ -32,6 +32,7 @@ class Proof(msgspec.Struct, frozen=True):
         event, line, kind: the event that breaks it; None where it holds.
         certain: it breaks in every smallest explanation (of what holds, that the trace conforms).
         traces: in how many traces it breaks, or is exercised and holds.
+        sinks: the sinks of these traces; ["plain"] of a break says that none is seen where effects have keys.
     """
 
     trace: str
@@ -42,6 +43,7 @@ class Proof(msgspec.Struct, frozen=True):
     kind: str | None
     certain: bool
     traces: int
+    sinks: list[str] = []
 
 
 def profile_of(findings: Sequence[Finding], can_fork: bool) -> tuple[dict[str, Standing], dict[str, Proof]]:
@@ -80,12 +82,21 @@ def profile_of(findings: Sequence[Finding], can_fork: bool) -> tuple[dict[str, S
                 evidence.kind,
                 evidence.certain,
                 len({f.trace for f, _ in broken}),
+                sorted({f.sink for f, _ in broken}),
             )
         elif tested:
             finding = next((f for f in tested if f.verdict == "conforms"), tested[0])
             standings[clause] = "holds"
             proofs[clause] = Proof(
-                finding.trace, finding.scenario, finding.sink, None, None, None, True, len(tested)
+                finding.trace,
+                finding.scenario,
+                finding.sink,
+                None,
+                None,
+                None,
+                True,
+                len(tested),
+                sorted({f.sink for f in tested}),
             )
         elif clause in NEEDS_A_FORK and not can_fork:
             standings[clause] = "not_applicable"
