@@ -18,6 +18,7 @@ from msgspec import UNSET
 
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import Program, Step
+from trace_check.brackets import as_refused
 from trace_check.crews import crew_sizes
 from trace_check.events import (
     ROOT_BRANCH,
@@ -196,6 +197,8 @@ def threads(trace: Trace) -> list[Thread]:
             unfinished.add((event.thread, event.actor))
             thread.observations.append(Observation(event, position, position, math.inf, pending=True))
         elif index in ended:
+            if isinstance(event, Refused):
+                event = as_refused(programs.event(ended[index].begin), event)
             thread.observations.append(Observation(event, position, ended[index].begin + 1, position))
         else:
             exact = isinstance(event, _EXACT)

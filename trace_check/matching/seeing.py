@@ -309,7 +309,7 @@ class Seeing(Asserting):
                 if (
                     not at.is_running(self.c, s, b)
                     or is_waiting(self.c, s, b)
-                    or self._is_held(s, b, observation, self.thread.died)
+                    or self.is_at_work(s, b, observation, self.thread.died)
                 ):
                     yield Move(s, 0, "refused Load")
             case "delivery":
