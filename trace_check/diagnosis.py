@@ -360,9 +360,13 @@ def _refusal(
                 f"{who} is in unit {event.unit}", lambda s: s[p + at.UNIT] == thread.units[event.unit or ""]
             )
         )
-    name = event.gate or event.step
-    if name and event.what != "commit":
-        conditions.append(at_step(name)[1])
+    for name in filter(None, (event.gate, event.step)):
+        u = c.unit_of[thread.step(name)]
+        conditions.append(
+            Condition(f"{who} is in the unit of {name}", lambda s, u=u: s[p + at.UNIT] == u)  # type: ignore[misc]
+            if event.what == "commit"
+            else at_step(name)[1]
+        )
     match event.what:
         case "gate":
             return "Refuse", [

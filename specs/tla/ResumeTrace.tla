@@ -211,7 +211,7 @@ ShowsPassed(o, r) ==
 (* Is it what runner r stands at, as far as the refusal names it?           *)
 IsNamed(o, r) ==
   /\ o.unit # None => run[r].unit = o.unit
-  /\ o.step # None /\ o.what # "commit" => run[r].step = o.step
+  /\ \A x \in o.named : IF o.what = "commit" THEN UnitOf[x] = run[r].unit ELSE run[r].step = x
 
 ShowsRefused(o, r) ==
   /\ In(r, o.branch) /\ NoCode

@@ -12,6 +12,7 @@ from trace_check.checker import Verdict
 from trace_check.events import ACTION_KINDS
 
 EFFECT_THEN_GATE = (unit("u1", effect("e1")), unit("u2", gate("g"), effect("e2", "g")))
+UNSEEN_ANSWER = ACTION_KINDS - {"answer", "effect_fired", "committed", "recorded"}
 PURE = (unit("u1", pure("p")), unit("u2", effect("e")))
 GATE = (unit("u1", gate("g")), unit("u2", effect("e")))
 
@@ -529,3 +530,33 @@ def test_unordered_steps_of_one_process_may_interleave(tmp_path: Path) -> None:
     script.record("p1", "b")
     script.commit("p1", "u1", a="ok", b="ok")
     assert script.check(tmp_path).verdict == "conforms"
+
+
+def test_a_step_may_be_computed_as_often_as_it_likes(tmp_path: Path) -> None:
+    script = Script(*PURE)
+    script.load("p1", 0)
+    for _ in range(300):
+        script.compute("p1", "p", "x", valid=False)
+        script.line("p1", "refused", what="outcome", error="TypeError", step="p")
+    script.compute("p1", "p", "x")
+    script.record("p1", "p", "x")
+    assert script.check(tmp_path).verdict == "conforms"
+
+
+def test_unseen_answers_leave_room_for_those_that_are_shown(tmp_path: Path) -> None:
+    """Whatever was lost before: a search for what explains the reading tries that."""
+    script = Script(unit("u1", gate("s1"), effect("s2", "s1")), observes=UNSEEN_ANSWER)
+    script.op("p2", "loaded", end={"checkpoint": None, "index": 0})
+    given = script.begin("client", "answer", gate="s1", delivery="d1", value="o1")
+    script.park("p2", "s1")
+    script.load("p1", 0)
+    script.crash("p1")
+    script.end(given, accepted=True)
+    script.line(
+        "harness",
+        "store_read",
+        checkpoints=[checkpoint("u1", valid=False, s1="o1", s2="o3")],
+        answers={"s1": ["o1"]},
+        open_interrupts=[],
+    )
+    assert script.check(tmp_path).verdict == "violates"

@@ -187,7 +187,8 @@ def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[s
             name = event.gate or event.step
             step = program.number(name) if name else _NONE
             unit = thread.units.get(event.unit or "", _NONE)
-            fields: dict[str, Value] = {"what": event.what, "step": step, "unit": unit}
+            named = frozenset(program.number(one) for one in (event.gate, event.step) if one)
+            fields: dict[str, Value] = {"what": event.what, "step": step, "unit": unit, "named": named}
             if event.what == "load":
                 fields["alive"] = _alive(thread, observation)
             return _REFUSALS.get(event.what, "refused"), fields

@@ -323,9 +323,10 @@ class Seeing(Asserting):
             return
         if event.what in ("record", "commit"):
             yield from self._take(s, dev.LOST_COMMIT, dev.Outlived, r)
-        name = event.gate or event.step
-        if name and event.what != "commit" and self._run(s, r, at.STEP) != self.thread.step(name):
-            return
+        for name in filter(None, (event.gate, event.step)):
+            x, u = self.thread.step(name), self._run(s, r, at.UNIT)
+            if (self.c.unit_of[x] != u) if event.what == "commit" else (self._run(s, r, at.STEP) != x):
+                return
         if self._run(s, r, at.UNIT) != self.thread.units.get(event.unit or "", self._run(s, r, at.UNIT)):
             return
         match event.what:
