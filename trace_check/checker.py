@@ -26,6 +26,7 @@ __all__ = [
     "Earlier",
     "Unexplained",
     "Verdict",
+    "broken_at",
     "check_file",
     "check_trace",
     "unreadable",
@@ -286,7 +287,7 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
     for bit, clause in enumerate(ALL_CLAUSES):
         breaking = [g for g in goals if breaks(g, bit)]
         if breaking:
-            where = min(_broken_at(way, thread, bit) for way in _ways(explained, breaking))
+            where = min(broken_at(way, thread, bit) for way in _ways(explained, breaking))
             certain = (
                 all(g.broken >> bit & 1 for g in goals)
                 if explained.surely is None
@@ -303,7 +304,7 @@ def _ways(explained: Explained, goals: list[Node]) -> list[Way]:
     return [explained.ways[goal] for goal in goals if goal in explained.ways]
 
 
-def _broken_at(way: Way, thread: Thread, bit: int) -> int:
+def broken_at(way: Way, thread: Thread, bit: int) -> int:
     """The event at which a clause breaks; of an unseen step, the first of those that come after it."""
     positions = [None if index is None else thread.observations[index].position for _, _, index in way]
     at = next(number for number, (node, _, _) in enumerate(way) if breaks(node, bit))

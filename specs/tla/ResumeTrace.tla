@@ -483,14 +483,16 @@ Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 
 (* What only tells is taken as soon as it is so: later it could but be less *)
 (* so.                                                                      *)
+ToldNow == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])}
+Unsettled == ToLeave # {} \/ ToJoin # {}
 TraceNext ==
   /\ Worthwhile
   /\ which' = which
-  /\ LET so == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])} IN
+  /\ LET so == ToldNow IN
      IF so # {}
      THEN /\ Mark(CHOOSE i \in so : \A j \in so : i <= j)
           /\ NoCode /\ UNCHANGED <<vars, used, broken>>
-     ELSE IF ToLeave # {} \/ ToJoin # {} THEN Settles
+     ELSE IF Unsettled THEN Settles
      ELSE \/ \E i \in Next1 :
                /\ Shows(Trace[i])
                /\ Mark(i)
