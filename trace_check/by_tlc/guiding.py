@@ -117,11 +117,12 @@ class _Steps:
             if index is not None:
                 observation = self.thread.observations[index]
                 if name == _ASSERTED or not tells(self.thread, observation):
-                    yield from self._expiry(before, name, state, after)
+                    yield from self._expiry(before, name, observation.event.actor, state)
                     yield self._shown(node, name, index, state, after)
             else:
-                yield from self._expiry(before, name, state, after)
-                yield self._unseen(node, name, state, after)
+                actor = self._mover(state, after)
+                yield from self._expiry(before, name, actor, state)
+                yield self._unseen(node, name, actor, state, after)
             state, before = after, node
 
     def _shown(self, node: Node, name: str, index: int, before: State, after: State) -> GuideStep:
@@ -136,21 +137,25 @@ class _Steps:
             stands = ()
         return self._step(_SHOWN, node, text, seen=self.places[index], actor=actor, stands=stands)
 
-    def _unseen(self, node: Node, name: str, before: State, after: State) -> GuideStep:
-        actor = self._mover(before, after)
+    def _unseen(self, node: Node, name: str, actor: str | None, before: State, after: State) -> GuideStep:
         text = f"{name}, unseen" + (f", of {actor}" if actor else "")
         kind = _ANSWER if actor is None and before["gate"] != after["gate"] else _UNSEEN
         return self._step(kind, node, text, actor=actor, stands=self._stands(actor, after))
 
-    def _expiry(self, node: Node, name: str, before: State, after: State) -> Iterator[GuideStep]:
-        """The end of a lease, which the mirror takes in one step with what comes of it."""
-        if name != "TakeOver":
+    def _expiry(self, node: Node, name: str, actor: str | None, before: State) -> Iterator[GuideStep]:
+        """The end of the lease that an actor takes over, which the mirror has in one step with that.
+
+        `node` is the place before, as the lease's end uses and breaks nothing.
+        """
+        if name != "TakeOver" or actor is None:
             return
-        for gates, later in zip(_rows(before["gate"]), _rows(after["gate"]), strict=True):
-            for g in gates:
-                if not gates[g]["expired"] and gates[g]["status"] == "claimed" and gates[g] != later[g]:
-                    yield self._step(_EXPIRY, node, "the end of a lease, unseen")
-                    return
+        gates = _rows(before["gate"])
+        for r in self.thread.runners[actor]:
+            run = _runs(before)[r - 1]
+            gate = gates[cast(int, run["branch"]) - 1].get(run["step"]) if run["phase"] == "ready" else None
+            if gate is not None and gate["status"] == "claimed" and not gate["expired"]:
+                yield self._step(_EXPIRY, node, f"the end of the lease that {actor} takes over, unseen")
+                return
 
     def _mover(self, before: State, after: State) -> str | None:
         """Whose runners an unseen step moves; None: nobody's.  The age of a claim is no place."""
