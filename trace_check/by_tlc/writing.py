@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,7 @@ MODULE = "Observed"
 
 _NONE = 0
 _REFUSALS = {"load": "not_loaded", "delivery": "not_delivered"}
+_LONG, _BROKEN = re.compile(r"(.{100,}?), "), r"\1,\n  "  # no string here has a comma in it
 _TELLING = frozenset({"store_read", "completed", "failed", *_REFUSALS.values()})
 
 
@@ -92,7 +94,8 @@ def module_text(
 def _definition(name: str, values: Sequence[Value]) -> str:
     """A constant of a value for each thread."""
     listed = ",\n  ".join(map(format_value, values))
-    return f"{MODULE}{name} == <<\n  {listed} >>"
+    # Before it parses a module TLC looks for algorithms in it, which takes it a line's length squared for each line.
+    return f"{MODULE}{name} == <<\n  {_LONG.sub(_BROKEN, listed)} >>"
 
 
 def cfg_text(threads: Sequence[Thread], question: Question = EXPLAIN, more: Sequence[str] = ()) -> str:
