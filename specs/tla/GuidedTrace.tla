@@ -75,14 +75,11 @@ WithinCrew ==
   /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed, code>>
   /\ \E a \in Actors : Several(a) /\ OnlyOf(a)
 
-(* What only tells how things are is taken as soon as it is so, and the     *)
-(* guide leaves it out.                                                     *)
 Follows ==
-  IF ToldNow # {} \/ Unsettled THEN place' = place
-  ELSE \/ WithinCrew /\ place' = place
-       \/ /\ place \in DOMAIN Path
-          /\ Allows(Path[place])
-          /\ place' = place + 1
+  \/ WithinCrew /\ place' = place
+  \/ /\ place \in DOMAIN Path
+     /\ Allows(Path[place])
+     /\ place' = place + 1
 
 -----------------------------------------------------------------------------
 (* What nothing explains.                                                   *)
@@ -98,8 +95,6 @@ Becomes(s) ==
   /\ run' = [r \in Runners |-> IF r \in DOMAIN s.run THEN s.run[r] ELSE Idle]
 
 Asserts ==
-  /\ Worthwhile
-  /\ ToldNow = {} /\ ~Unsettled
   /\ place \in DOMAIN Path
   /\ LET g == Path[place] IN
      /\ g.kind = "asserted"
@@ -116,7 +111,16 @@ Asserts ==
 
 -----------------------------------------------------------------------------
 GuidedInit == TraceInit /\ place = 1
-GuidedNext == (TraceNext /\ Follows) \/ Asserts
+
+(* What only tells how things are is taken as soon as it is so, and the     *)
+(* guide leaves it out, and how a crew comes and goes.                      *)
+GuidedNext ==
+  /\ Worthwhile
+  /\ IF ToldNow # {} \/ Unsettled
+     THEN TraceNext /\ place' = place
+     ELSE \/ TraceNext /\ Follows
+          \/ Asserts
+
 GuidedSpec == GuidedInit /\ [][GuidedNext]_guidedvars
 
 GuidedView == <<TraceView, place>>

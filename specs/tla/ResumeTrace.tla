@@ -484,7 +484,7 @@ Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 (* What only tells is taken as soon as it is so: later it could but be less *)
 (* so.                                                                      *)
 ToldNow == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])}
-Unsettled == ToLeave # {} \/ ToJoin # {}
+Unsettled == IF \A a \in Actors : ~Several(a) THEN FALSE ELSE ToLeave # {} \/ ToJoin # {}
 TraceNext ==
   /\ Worthwhile
   /\ which' = which
