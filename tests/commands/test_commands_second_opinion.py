@@ -94,7 +94,7 @@ def test_a_file_that_is_no_trace(command: Command, tmp_path: Path, engine: str) 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--engine", "spin"], "engine spin is unknown: one of mirror, tlc, both"),
+        (["--engine", "spin"], "engine spin is unknown: one of mirror, tlc, both, guided"),
         (["--engine", "both", "--timeout", "-1"], "timeout is -1.0 s: give a positive number of seconds"),
         (["--engine", "both", "--heap", "much"], "heap is 'much': give a size such as 512m or 4g"),
         (["--engine", "both", "--tlc-jar", "/none.jar"], "/none.jar"),

@@ -18,7 +18,6 @@ FOLLOW = Question("GuidedTrace", "GuidedInit", "GuidedNext", "GuidedView", ("Tol
 
 _REACHED = "REACHED"
 _BATCH = 25  # guides that one run follows: so that starting Java is paid once, and memory is bounded
-_SIZE = 1_500_000  # characters of them: parsing takes TLC its time, too
 
 
 @dataclass
@@ -89,10 +88,10 @@ def follow(
             on_run(f"TLC follows {len(batch)} explanations")
         try:
             states, took = _run(batch, tlc)
-        except TLCError as error:
-            # one that TLC chokes on must not take the others with it
+        except TLCError:
             if len(batch) == 1:
                 raise
+            # alone, the others are followed before the one is named that TLC can't evaluate
             left += [[way] for way in batch]
             continue
         runs, distinct, seconds = runs + 1, distinct + states, seconds + took

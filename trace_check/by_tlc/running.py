@@ -179,9 +179,7 @@ def why_stopped(result: TLCResult) -> str:
 
 def meaningless(question: Question, value: object) -> TLCError:
     """The error where TLC printed what nobody asked for."""
-    return TLCError(
-        f"{question.module}: TLC printed {value!r}, which means nothing here: mend the module"
-    )
+    return TLCError(f"{question.module}: TLC printed {value!r}, which means nothing here: mend the module")
 
 
 def names_of(values: frozenset[object]) -> tuple[str, ...]:
