@@ -139,8 +139,11 @@ def _agreement(found: SecondOpinion | Confirmation) -> list[str]:
         f" ({found.distinct:,} states, {found.seconds:.1f} s)"
     ]
     if events := found.at_their_word:
-        listed = ", ".join(map(str, events))
-        lines.append(f"  not confirmed, taken at its word: {_counted(len(events), 'event')}: {listed}")
+        one = len(events) == 1
+        lines.append(
+            f"  {_counted(len(events), 'event')} {'is' if one else 'are'} taken at"
+            f" {'its' if one else 'their'} word, not confirmed: {', '.join(map(str, events))}"
+        )
     return lines
 
 

@@ -28,8 +28,8 @@ class Confirmation:
     Attributes:
         ways: how far TLC followed each; none where the verdict is no explanation.
         runs, distinct, seconds: of TLC, in all.
-        differences: what TLC refuses, or the verdict says beyond what TLC confirmed, one line each.
-        undecided: what TLC has not followed to its end, one line each.
+        differences: what TLC refuses, one line each.
+        undecided: what TLC has not followed to its end, or the verdict says beyond what it followed, one line each.
     """
 
     ways: tuple[Way, ...]
@@ -130,7 +130,7 @@ def guides_of_trace(trace: Trace, budget: int = DEFAULT_BUDGET) -> list[Guide]:
 def hold_against(
     trace: Trace, verdict: Verdict, ways: Sequence[Way]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Where a verdict says more than the confirmed ways show, and what is undecided: one line each.
+    """What TLC refuses, and what it has not decided, or the verdict says beyond what was followed: one line each.
 
     Args:
         trace: the trace.
@@ -138,15 +138,15 @@ def hold_against(
         ways: those of all its threads.
     """
     undecided = tuple(f"thread {way.guide.thread.name}: {way.why}" for way in ways if way.why)
-    differences = [
+    differences = tuple(
         f"thread {way.guide.thread.name}: TLC does not follow the explanation by {_faults(way.guide.faults)}"
         f" to {way.next_step}"
         for way in ways
         if way.refused
-    ]
-    if not (differences or undecided):
-        differences += _unsupported(trace, verdict, [way.guide for way in ways])
-    return tuple(differences), undecided
+    )
+    if differences or undecided:
+        return differences, undecided
+    return (), tuple(_unsupported(trace, verdict, [way.guide for way in ways]))
 
 
 def _unsupported(trace: Trace, verdict: Verdict, guides: Sequence[Guide]) -> list[str]:

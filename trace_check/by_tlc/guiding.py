@@ -96,7 +96,7 @@ def _guide(matcher: Matcher, goal: Node, way: Way) -> Guide:
         (clause, broken_at(way, thread, bit)) for bit, clause in enumerate(ALL_CLAUSES) if breaks(goal, bit)
     ]
     steps = tuple(_Steps(matcher).along(way))
-    return Guide(thread, steps, fault_names(goal.faults), tuple(clauses), goal.unmodelled)
+    return Guide(thread, steps, tuple(sorted(fault_names(goal.faults))), tuple(clauses), goal.unmodelled)
 
 
 class _Steps:
