@@ -35,6 +35,8 @@ __all__ = [
 DEFAULT_BUDGET = 200_000
 """Places of the search that are expanded at most, for each thread."""
 
+OnExplained = Callable[[Matcher, Explained], None]
+
 CONFORMS, VIOLATES, UNCHECKED = "conforms", "violates", "unchecked"
 
 
@@ -219,8 +221,15 @@ def _before_the_tear(rest: Verdict) -> str:
     return f"what comes before it violates {broken}"
 
 
-def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
+def check_trace(
+    trace: Trace, *, budget: int = DEFAULT_BUDGET, on_explained: OnExplained | None = None
+) -> Verdict:
     """Check a trace that was read.
+
+    Args:
+        trace: the trace.
+        budget: places of the search to expand at most, for each thread.
+        on_explained: told what the search found of each thread, and by which steps.
 
     Raises:
         TraceError: the program is dynamic.
@@ -235,6 +244,8 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
     smallest = True
     for thread in found:
         matcher, explained = explain_thread(thread, budget)
+        if on_explained is not None:
+            on_explained(matcher, explained)
         expanded += explained.expanded
         smallest = smallest and explained.smallest
         if not explained.goals:
