@@ -69,17 +69,24 @@ Allows(g) ==
   /\ used' = g.used
   /\ broken' = g.broken
 
+ThereAreCrews == \E a \in Actors : Several(a)
+
 (* How a crew moves within its process is no business of the guide's.       *)
 WithinCrew ==
+  /\ \E a \in Actors : Several(a) /\ OnlyOf(a)
   /\ NothingShown /\ used' = used /\ broken' = broken
   /\ UNCHANGED <<ckpt, origin, declared, ledger, gate, status, world, own, computed, code>>
-  /\ \E a \in Actors : Several(a) /\ OnlyOf(a)
 
+(* One of the steps that TraceNext takes where it has the choice.           *)
 Follows ==
-  \/ WithinCrew /\ place' = place
-  \/ /\ place \in DOMAIN Path
-     /\ Allows(Path[place])
-     /\ place' = place + 1
+  /\ which' = which
+  /\ \/ ThereAreCrews /\ GoesUnseen /\ WithinCrew /\ place' = place
+     \/ /\ place \in DOMAIN Path
+        /\ IF Path[place].kind = "shown"
+           THEN Path[place].seen \in Next1 /\ Explains(Path[place].seen)
+           ELSE GoesUnseen
+        /\ Allows(Path[place])
+        /\ place' = place + 1
 
 -----------------------------------------------------------------------------
 (* What nothing explains.                                                   *)
@@ -118,8 +125,7 @@ GuidedNext ==
   /\ Worthwhile
   /\ IF ToldNow # {} \/ Unsettled
      THEN TraceNext /\ place' = place
-     ELSE \/ TraceNext /\ Follows
-          \/ Asserts
+     ELSE Follows \/ Asserts
 
 GuidedSpec == GuidedInit /\ [][GuidedNext]_guidedvars
 

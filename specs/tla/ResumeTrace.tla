@@ -481,6 +481,16 @@ TraceInit ==
 ASSUME RegistersAreSet == \A i \in DOMAIN Given : TLCSet(i, Given[i].most)
 Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 
+Explains(i) ==
+  /\ Shows(Trace[i])
+  /\ Mark(i)
+  /\ broken' = broken \cup Broken' \cup
+       (IF Trace[i].kind = "got_nowhere" /\ Starves(Trace[i]) THEN {"LV"} ELSE {})
+GoesUnseen ==
+  /\ Unseen
+  /\ UNCHANGED <<first, ahead>>
+  /\ broken' = broken \cup Broken'
+
 (* What only tells is taken as soon as it is so: later it could but be less *)
 (* so.                                                                      *)
 ToldNow == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])}
@@ -493,14 +503,7 @@ TraceNext ==
      THEN /\ Mark(CHOOSE i \in so : \A j \in so : i <= j)
           /\ NoCode /\ UNCHANGED <<vars, used, broken>>
      ELSE IF Unsettled THEN Settles
-     ELSE \/ \E i \in Next1 :
-               /\ Shows(Trace[i])
-               /\ Mark(i)
-               /\ broken' = broken \cup Broken' \cup
-                    (IF Trace[i].kind = "got_nowhere" /\ Starves(Trace[i]) THEN {"LV"} ELSE {})
-          \/ /\ Unseen
-             /\ UNCHANGED <<first, ahead>>
-             /\ broken' = broken \cup Broken'
+     ELSE (\E i \in Next1 : Explains(i)) \/ GoesUnseen
 
 TraceSpec == TraceInit /\ [][TraceNext]_tracevars
 
