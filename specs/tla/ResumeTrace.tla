@@ -486,24 +486,29 @@ TraceInit ==
 ASSUME RegistersAreSet == \A i \in DOMAIN Given : TLCSet(i, Given[i].most)
 Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 
+Explains(i) ==
+  /\ Shows(Trace[i])
+  /\ Mark(i)
+  /\ broken' = broken \cup Broken' \cup
+       (IF Trace[i].kind = "got_nowhere" /\ Starves(Trace[i]) THEN {"LV"} ELSE {})
+GoesUnseen ==
+  /\ Unseen
+  /\ UNCHANGED <<first, ahead>>
+  /\ broken' = broken \cup Broken'
+
 (* What only tells is taken as soon as it is so: later it could but be less *)
 (* so.                                                                      *)
+ToldNow == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])}
+Unsettled == IF \A a \in Actors : ~Several(a) THEN FALSE ELSE ToLeave # {} \/ ToJoin # {}
 TraceNext ==
   /\ Worthwhile
   /\ which' = which
-  /\ LET so == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])} IN
+  /\ LET so == ToldNow IN
      IF so # {}
      THEN /\ Mark(CHOOSE i \in so : \A j \in so : i <= j)
           /\ NoCode /\ UNCHANGED <<vars, used, broken>>
-     ELSE IF ToLeave # {} \/ ToJoin # {} THEN Settles
-     ELSE \/ \E i \in Next1 :
-               /\ Shows(Trace[i])
-               /\ Mark(i)
-               /\ broken' = broken \cup Broken' \cup
-                    (IF Trace[i].kind = "got_nowhere" /\ Starves(Trace[i]) THEN {"LV"} ELSE {})
-          \/ /\ Unseen
-             /\ UNCHANGED <<first, ahead>>
-             /\ broken' = broken \cup Broken'
+     ELSE IF Unsettled THEN Settles
+     ELSE (\E i \in Next1 : Explains(i)) \/ GoesUnseen
 
 TraceSpec == TraceInit /\ [][TraceNext]_tracevars
 
