@@ -107,6 +107,17 @@ def an_effect_applied_again(sink: str) -> Script:
     return made
 
 
+def an_effect_answered_otherwise(sink: str) -> Script:
+    """Applied again, it has another outcome: the reference's sink gives the first answer again, whatever the fault."""
+    made = script(sink)
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.crash("p1")
+    made.load("p2", 0)
+    made.fire("p2", "a", outcome="other")
+    return made
+
+
 def an_abandoned_claim() -> Script:
     """Whoever passed is dead, and a resume gets nowhere."""
     made = at_the_gate()
@@ -282,6 +293,8 @@ CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str
         {("unstable_key",)},
         {"EO": True},
     ),
+    "answered otherwise, plain": (lambda: an_effect_answered_otherwise("plain"), "violates", set(), {}),
+    "answered otherwise, keyed": (lambda: an_effect_answered_otherwise("keyed"), "violates", set(), {}),
     "an abandoned claim": (an_abandoned_claim, "violates", {()}, {"LV": True}),
     "a claim that somebody has": (a_claim_that_somebody_has, "conforms", {()}, {}),
     "two claims": (two_claims_that_both_count, "violates", {("check_then_claim",)}, {"CO-C": True}),

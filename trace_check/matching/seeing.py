@@ -205,13 +205,17 @@ class Seeing(Asserting):
         elif first == event.applied:
             yield from self._take(s, 0, act.Fire, r, int(not event.valid), o)
         if event.applied and not first:
-            recorded = s[at.ledger_at(self.c, b, x)] != at.NONE
-            if self.thread.sink == "plain":
-                yield from self._take(s, dev.UNKEYED_EFFECT, dev.FireAgain, r, int(recorded))
-            elif not recorded:
-                yield from self._take(s, dev.UNSTABLE_KEY, dev.FireAgain, r, 0)
-            if recorded:
-                yield from self._take(s, dev.LEDGER_IGNORED, dev.FireAgain, r, 1)
+            # The sink's answer is the first one's, whoever fires.
+            yield from (m for m in self._fired_again(s, r, b, x) if self._run(m.state, r, at.OUT) == o)
+
+    def _fired_again(self, s: bytes, r: int, b: int, x: int) -> Iterator[Move]:
+        recorded = s[at.ledger_at(self.c, b, x)] != at.NONE
+        if self.thread.sink == "plain":
+            yield from self._take(s, dev.UNKEYED_EFFECT, dev.FireAgain, r, int(recorded))
+        elif not recorded:
+            yield from self._take(s, dev.UNSTABLE_KEY, dev.FireAgain, r, 0)
+        if recorded:
+            yield from self._take(s, dev.LEDGER_IGNORED, dev.FireAgain, r, 1)
 
     def _answered_otherwise(self, s: bytes, b: int, x: int, o: int) -> bool:
         """Did the same effect, from the same content, get another answer in another branch, and is b a fork?"""
