@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import threading
 from typing import Any, Generic, TypeVar
@@ -84,7 +85,8 @@ class GrowingArray(Generic[Scalar]):
             self._account.take(held - size)
             raise _exhausted(size) from error
         if self._map is not None and _HUGE is not None and size >= _HUGE_FROM:
-            self._map.madvise(_HUGE)
+            with contextlib.suppress(OSError):  # a kernel without them
+                self._map.madvise(_HUGE)
 
     def _copy(self, size: int) -> None:
         if _PRIVATE:

@@ -12,7 +12,7 @@ from resume_contract.progress import Report
 from resume_contract.verdicts import explanation_lines
 
 if TYPE_CHECKING:
-    from trace_check.by_tlc import Opinion, SecondOpinion, Tlc
+    from trace_check.by_tlc import Confirmation, Opinion, SecondOpinion, Tlc
     from trace_check.checker import Verdict
 
 __all__ = ["Opinions", "SecondOpinions"]
@@ -25,23 +25,32 @@ class SecondOpinions:
     Args:
         tlc: what to run it with; None: nobody asks it.
         allow_torn: how the traces are read.
+        budget: the search budget of the verdicts.
+        guided: TLC only follows the mirror's explanations, and looks for none itself.
     """
 
     tlc: Tlc | None
     allow_torn: bool = False
-    _found: dict[str, SecondOpinion] = field(default_factory=dict)
+    budget: int | None = None
+    guided: bool = False
+    _found: dict[str, SecondOpinion | Confirmation] = field(default_factory=dict)
 
     def ask(self, verdict: Verdict, report: Report) -> None:
         """Ask TLC about the trace of a verdict."""
         if self.tlc is None:
             return
-        from trace_check.by_tlc import second_opinion
+        from trace_check.by_tlc import confirm, second_opinion
+        from trace_check.checker import DEFAULT_BUDGET
         from trace_check.errors import TraceError
         from trace_check.reader import read_trace
 
         try:
             trace = read_trace(verdict.file, allow_torn=self.allow_torn)
-            self._found[verdict.file] = second_opinion(trace, verdict, tlc=self.tlc, on_run=report)
+            self._found[verdict.file] = (
+                confirm(trace, verdict, budget=self.budget or DEFAULT_BUDGET, tlc=self.tlc, on_run=report)
+                if self.guided
+                else second_opinion(trace, verdict, tlc=self.tlc, on_run=report)
+            )
         except TraceError:
             if verdict.exit_status != COULD_NOT_CHECK:
                 raise  # else the verdict says so
@@ -58,7 +67,7 @@ class SecondOpinions:
         lines = [f"  difference: {line}" for line in found.differences]
         lines += [f"  undecided by TLC: {line}" for line in found.undecided]
         if found.agrees:
-            lines.append(f"  TLC agrees ({found.opinion.distinct:,} states, {found.opinion.seconds:.1f} s)")
+            lines += _agreement(found)
         return lines
 
     def error_of(self, verdict: Verdict) -> str | None:
@@ -117,6 +126,30 @@ class Opinions:
     def lines(self) -> list[str]:
         """For people."""
         return [line for opinion in self.found for line in _lines(opinion)]
+
+
+def _agreement(found: SecondOpinion | Confirmation) -> list[str]:
+    """What TLC agrees to, for people."""
+    from trace_check.by_tlc import SecondOpinion
+
+    if isinstance(found, SecondOpinion):
+        return [f"  TLC agrees ({found.opinion.distinct:,} states, {found.opinion.seconds:.1f} s)"]
+    ways, steps = len(found.confirmed), found.steps
+    lines = [
+        f"  TLC confirms {_counted(ways, 'explanation')} in {_counted(steps, 'step')}"
+        f" ({found.distinct:,} states, {found.seconds:.1f} s)"
+    ]
+    if events := found.at_their_word:
+        one = len(events) == 1
+        lines.append(
+            f"  {_counted(len(events), 'event')} {'is' if one else 'are'} taken at"
+            f" {'its' if one else 'their'} word, not confirmed: {', '.join(map(str, events))}"
+        )
+    return lines
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _lines(opinion: Opinion) -> Sequence[str]:

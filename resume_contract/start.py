@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import traceback
@@ -15,6 +16,8 @@ _INTERRUPTED, _COULD_NOT_CHECK = 130, 2  # as in errors.py, which isn't loaded y
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
     signal.signal(signal.SIGTERM, _terminated)
+    # Nothing here multiplies matrices: without its threads' stacks NumPy loads where memory is short, too.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from resume_contract.cli import main as run_and_end
 

@@ -24,9 +24,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines[0] += ", and is no evidence: no event puts a clause to a test"
     lines += _clause_lines(verdict)
     if verdict.verdict == "violates" and not verdict.clauses:
-        lines.append(
-            "  no clause breaks: it does what the reference does not, and on this schedule nothing came of it"
-        )
+        lines.append("  it does what the reference does not; of what the trace shows, no clause breaks")
     lines += explanation_lines(verdict.explanations, _but_for(verdict))
     first = verdict.first_unexplained
     if first is not None:

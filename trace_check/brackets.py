@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
 from msgspec import UNSET
 
 from trace_check.events import (
@@ -19,9 +20,10 @@ from trace_check.events import (
     event_kind,
 )
 
-__all__ = ["bracket_fault", "end_fault", "end_fields_fault"]
+__all__ = ["as_refused", "bracket_fault", "end_fault", "end_fields_fault"]
 
 _OWN_OP: Final = "give every operation its own 'op'"
+_SAME: Final = "name the same on both lines, or give every operation its own 'op'"
 
 _END_FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "loaded": ("checkpoint", "index"),
@@ -35,6 +37,9 @@ _OF_A_LINE: Final = frozenset({"seq", "t", "phase", "branch", "inferred"})
 
 _OF_AN_OPERATION: Final = ("step", "gate", "unit", "delivery", "checkpoint", "child")
 """Fields that say what an operation is about."""
+
+_OF_A_REFUSAL: Final = ("gate", "step", "unit", "delivery")
+"""Those that a refusal has."""
 
 
 def bracket_fault(event: AnyEvent) -> tuple[str, str] | None:
@@ -96,7 +101,7 @@ def end_fault(begin: AnyEvent, end: AnyEvent, where: str) -> tuple[str, str] | N
         if before is UNSET or (isinstance(end, Refused) and (before is None or after in (None, UNSET))):
             continue
         if before != after:
-            return f"{where} is about {name} {before!r} and ends with {after!r}", _OWN_OP
+            return f"{where} is about {name} {before!r} and ends with {after!r}", _SAME
     return _refusal_fault(begin, end, where) if isinstance(end, Refused) else _other_fault(begin, end, where)
 
 
@@ -109,6 +114,12 @@ def _other_fault(begin: AnyEvent, end: AnyEvent, where: str) -> tuple[str, str] 
                 "repeat on the end line what the begin line says",
             )
     return None
+
+
+def as_refused(begin: AnyEvent, end: Refused) -> Refused:
+    """The end of an operation that was refused, naming all that its begin does of what it is about."""
+    said = {name: getattr(end, name) or getattr(begin, name, None) for name in _OF_A_REFUSAL}
+    return msgspec.structs.replace(end, **said)
 
 
 def _refusal_fault(begin: AnyEvent, end: Refused, where: str) -> tuple[str, str] | None:

@@ -26,6 +26,7 @@ __all__ = [
     "Earlier",
     "Unexplained",
     "Verdict",
+    "broken_at",
     "check_file",
     "check_trace",
     "unreadable",
@@ -33,6 +34,8 @@ __all__ = [
 
 DEFAULT_BUDGET = 200_000
 """Places of the search that are expanded at most, for each thread."""
+
+OnExplained = Callable[[Matcher, Explained], None]
 
 CONFORMS, VIOLATES, UNCHECKED = "conforms", "violates", "unchecked"
 
@@ -218,8 +221,15 @@ def _before_the_tear(rest: Verdict) -> str:
     return f"what comes before it violates {broken}"
 
 
-def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
+def check_trace(
+    trace: Trace, *, budget: int = DEFAULT_BUDGET, on_explained: OnExplained | None = None
+) -> Verdict:
     """Check a trace that was read.
+
+    Args:
+        trace: the trace.
+        budget: places of the search to expand at most, for each thread.
+        on_explained: told what the search found of each thread, and by which steps.
 
     Raises:
         TraceError: the program is dynamic.
@@ -234,6 +244,8 @@ def check_trace(trace: Trace, *, budget: int = DEFAULT_BUDGET) -> Verdict:
     smallest = True
     for thread in found:
         matcher, explained = explain_thread(thread, budget)
+        if on_explained is not None:
+            on_explained(matcher, explained)
         expanded += explained.expanded
         smallest = smallest and explained.smallest
         if not explained.goals:
@@ -286,7 +298,7 @@ def _judge(matcher: Matcher, thread: Thread, explained: Explained, trace: Trace)
     for bit, clause in enumerate(ALL_CLAUSES):
         breaking = [g for g in goals if breaks(g, bit)]
         if breaking:
-            where = min(_broken_at(way, thread, bit) for way in _ways(explained, breaking))
+            where = min(broken_at(way, thread, bit) for way in _ways(explained, breaking))
             certain = (
                 all(g.broken >> bit & 1 for g in goals)
                 if explained.surely is None
@@ -303,7 +315,7 @@ def _ways(explained: Explained, goals: list[Node]) -> list[Way]:
     return [explained.ways[goal] for goal in goals if goal in explained.ways]
 
 
-def _broken_at(way: Way, thread: Thread, bit: int) -> int:
+def broken_at(way: Way, thread: Thread, bit: int) -> int:
     """The event at which a clause breaks; of an unseen step, the first of those that come after it."""
     positions = [None if index is None else thread.observations[index].position for _, _, index in way]
     at = next(number for number, (node, _, _) in enumerate(way) if breaks(node, bit))

@@ -102,6 +102,8 @@ def crew_sizes(
                 held.discard((event.branch, event.step))
             case Committed() if not observation.pending:
                 held.difference_update([(event.branch, step) for step in event.steps])
+            case GatePassed(gate=gate) if wide:
+                held.add((event.branch, gate))
             case Parked(gate=gate):
                 held.add((event.branch, gate))  # whoever parks a gate, or is refused there, does nothing more
             case Refused(what="gate", gate=str(gate)):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from pymodel.resume import reading as at
+from pymodel.resume.clauses import is_waiting
 from trace_check.events import (
     Answer,
     AnyEvent,
@@ -24,6 +25,7 @@ from trace_check.events import (
     MemoUsed,
     Parked,
     Recorded,
+    Refused,
     StoreRead,
 )
 from trace_check.matching import Matcher
@@ -84,7 +86,7 @@ def _earlier(m: Matcher, observation: Observation, contrary: Contrary | None) ->
     """The last observation that was over before this one began and shows the contrary of a condition."""
     if contrary is None:
         return None
-    before = [o for o in m.thread.observations if not o.pending and o.high < observation.low and contrary(o)]
+    before = [o for o in m.thread.observations if not o.pending and o.high <= observation.low and contrary(o)]
     return max(before, key=lambda o: o.position, default=None)
 
 
@@ -94,7 +96,7 @@ def _last_load(m: Matcher, observation: Observation) -> Observation | None:
     loads = [
         o
         for o in m.thread.observations
-        if isinstance(o.event, Loaded) and o.event.actor == actor and o.high < observation.low
+        if isinstance(o.event, Loaded) and o.event.actor == actor and o.high <= observation.low
     ]
     return max(loads, key=lambda o: o.position, default=None)
 
@@ -108,13 +110,16 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
     def run(field: int) -> Callable[[bytes], int]:
         return lambda s: int(s[at.run_at(c, r) + field])
 
-    def at_step(name: str) -> Condition:
+    def at_step(name: str) -> list[Condition]:
         x = thread.step(name)
-        return Condition(
-            f"{who} stands at step {name} of branch {where}",
-            lambda s: run(at.PHASE)(s) != at.IDLE and run(at.BRANCH)(s) == b and run(at.STEP)(s) == x,
-            lambda o: loaded is not None and o.high < loaded.low and has_done(o.event, name),
-        )
+        return [
+            at_work,
+            Condition(
+                f"{who} stands at step {name} of branch {where}",
+                lambda s: run(at.STEP)(s) == x,
+                lambda o: loaded is not None and o.high < loaded.low and has_done(o.event, name),
+            ),
+        ]
 
     def gate_status(name: str) -> Callable[[bytes], int]:
         return lambda s: int(s[at.gate_at(c, b, thread.step(name))])
@@ -135,6 +140,11 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             return other.branch == where and thread.units[other.unit] == c.U
         return isinstance(other, Completed | Failed) and other.branch == where
 
+    at_work = Condition(
+        f"{who} has loaded branch {where}, and is at work on it",
+        lambda s: run(at.PHASE)(s) != at.IDLE and run(at.BRANCH)(s) == b,
+        lambda o: isinstance(o.event, Crashed) and o.event.actor == who,
+    )
     running = Condition(
         f"branch {where} is running", lambda s: bool(at.is_running(c, s, b)), lambda o: ends(o.event)
     )
@@ -171,7 +181,7 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             o = thread.value(event.outcome)
             x = thread.step(event.step)
             return "Compute", [
-                at_step(event.step),
+                *at_step(event.step),
                 Condition(f"{who} has no outcome in hand", lambda s: run(at.PHASE)(s) == at.READY),
                 Condition(
                     "the same step with the same inputs had this outcome before",
@@ -181,7 +191,7 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
         case EffectFired():
             w = at.world_at(c, b, thread.step(event.step))
             return "Fire", [
-                at_step(event.step),
+                *at_step(event.step),
                 Condition(f"{who} has no outcome in hand", lambda s: run(at.PHASE)(s) == at.READY),
                 Condition(
                     f"{event.step} was not applied before in branch {where}"
@@ -199,7 +209,7 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
         case Recorded():
             o = thread.value(event.outcome)
             return "Record", [
-                at_step(event.step),
+                *at_step(event.step),
                 Condition(f"{who} holds the outcome {event.outcome!r}", lambda s: run(at.OUT)(s) == o),
                 Condition("the outcome is valid", lambda s: not run(at.BAD)(s)),
                 running,
@@ -210,12 +220,12 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
         case MemoUsed():
             x = thread.step(event.step)
             return "Memo", [
-                at_step(event.step),
+                *at_step(event.step),
                 Condition(f"{event.step} is recorded", lambda s: s[at.ledger_at(c, b, x)] != at.NONE),
             ]
         case Parked():
             return "Park", [
-                at_step(event.gate),
+                *at_step(event.gate),
                 running,
                 Condition(f"gate {event.gate} is closed", lambda s: gate_status(event.gate)(s) == at.CLOSED),
             ]
@@ -236,7 +246,7 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
             k = at.gate_at(c, b, thread.step(event.gate))
             v = at.NONE if event.value is UNSET else thread.value(event.value)
             return "Claim", [
-                at_step(event.gate),
+                *at_step(event.gate),
                 running,
                 Condition(
                     f"gate {event.gate} is answered", lambda s: s[k] in (at.ANSWERED, at.CLAIMED, at.CONSUMED)
@@ -290,6 +300,8 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
                 ),
                 Condition("the claim held is the current one", lambda s: bool(at.can_commit(c, s, r))),
             ]
+        case Refused():
+            return _refusal(m, observation, event, r, running, at_work, at_step)
         case Crashed():
             return "Crash", []
         case StoreRead():
@@ -309,3 +321,84 @@ def _conditions(m: Matcher, observation: Observation, r: int) -> tuple[str, list
                 Condition(f"branch {where} has failed", lambda s: s[at.branch_at(c, b)] == at.FAILED)
             ]
     return observation.kind, []
+
+
+def _refusal(
+    m: Matcher,
+    observation: Observation,
+    event: Refused,
+    r: int,
+    running: Condition,
+    at_work: Condition,
+    at_step: Callable[[str], list[Condition]],
+) -> tuple[str, list[Condition]]:
+    """What a refusal stands for, and its conditions on runner r (0: none)."""
+    thread, c = m.thread, m.c
+    b, p = thread.branches[event.branch], at.run_at(c, r)
+    who, where = event.actor, event.branch
+    if event.what == "load":
+        held = Condition(
+            f"branch {where} is at an end, waits for an answer, or is held by another process",
+            lambda s: (
+                not running.holds(s)
+                or bool(is_waiting(c, s, b))
+                or m.is_at_work(s, b, observation, thread.died)
+            ),
+        )
+        return "refused Load", [held]
+    if event.what == "delivery":
+        g = thread.step(event.gate) if event.gate else at.NONE
+        waits = Condition(
+            f"gate {event.gate} of branch {where} is not open",
+            lambda s: not (g and running.holds(s) and s[at.gate_at(c, b, g) + at.GATE_STATUS] == at.PARKED),
+        )
+        return "refused Deliver", [waits]
+    conditions = [at_work]
+    if event.unit in thread.units:
+        conditions.append(
+            Condition(
+                f"{who} is in unit {event.unit}", lambda s: s[p + at.UNIT] == thread.units[event.unit or ""]
+            )
+        )
+    for name in filter(None, (event.gate, event.step)):
+        u = c.unit_of[thread.step(name)]
+        conditions.append(
+            Condition(f"{who} is in the unit of {name}", lambda s, u=u: s[p + at.UNIT] == u)  # type: ignore[misc]
+            if event.what == "commit"
+            else at_step(name)[1]
+        )
+    match event.what:
+        case "gate":
+            return "Refuse", [
+                *conditions,
+                Condition(
+                    f"{f'gate {event.gate}' if event.gate else 'the gate'} can't be parked, claimed or taken over",
+                    lambda s: (
+                        not (at.can_park(c, s, r) or at.can_claim(c, s, r) or at.can_take_over(c, s, r))
+                    ),
+                ),
+            ]
+        case "outcome":
+            return "Reject", [
+                *conditions,
+                Condition(f"{who} has an outcome in hand", lambda s: s[p + at.PHASE] == at.HOLDS),
+                Condition("the outcome is invalid", lambda s: bool(s[p + at.BAD])),
+            ]
+        case "commit":
+            return "Stale", [
+                *conditions,
+                Condition(f"{who} has done all of its unit", lambda s: bool(at.committing(c, s, r))),
+                Condition(
+                    f"the commit comes too late: branch {where} is at an end, somebody else has committed to it, or the"
+                    " claim has passed on",
+                    lambda s: not at.can_commit(c, s, r),
+                ),
+            ]
+    return "Stale", [
+        *conditions,
+        Condition(f"{who} has an outcome in hand", lambda s: s[p + at.PHASE] == at.HOLDS),
+        Condition(
+            f"the record comes too late: branch {where} is at an end, or the claim has passed on",
+            lambda s: not at.can_record(c, s, r),
+        ),
+    ]

@@ -293,6 +293,10 @@ class _Learner:
             self.runs.setdefault((place, event.step), []).append(doing)
         elif isinstance(event, _AT_GATES) and event.phase != "end":
             self.runs.setdefault((place, event.gate), []).append(doing)
+        elif isinstance(event, MemoUsed):
+            self.runs.setdefault((place, event.step), []).append(doing)
+        elif isinstance(event, Refused) and event.what == "gate" and event.gate is not None:
+            self.runs.setdefault((place, event.gate), []).append(doing)
         if isinstance(event, Recorded) and event.phase != "begin":
             self.records.setdefault((place, event.step), []).append(doing)
         elif isinstance(event, GatePassed) and event.phase != "begin":
@@ -516,11 +520,11 @@ class _Learner:
         if event.what == "delivery" and event.gate is not None:
             self.answers.append(_Answered(event.branch, event.gate, event.delivery, at, at))
             return
-        name = event.step or event.gate
         place = self.here(event.actor, event.branch)
-        if name is not None:
-            place = self.place_of_step(event.branch, name, place)
-            self.unit(place).has([name], event.gate is not None)
+        for name, is_gate in ((event.step, False), (event.gate, True)):
+            if name is not None:
+                place = self.place_of_step(event.branch, name, place)
+                self.unit(place).has([name], is_gate)
         self.places[at] = place
 
     # ----------------------------------------------------------------------------------------------------------
@@ -662,6 +666,7 @@ class _Learner:
                     event,
                     step=name(event.step) if event.step is not None else None,
                     gate=name(event.gate) if event.gate is not None else None,
+                    unit=self.unit_names[place] if event.unit == self.route[place].name else event.unit,
                 )
             case Committed():
                 return replace(

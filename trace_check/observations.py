@@ -18,6 +18,7 @@ from msgspec import UNSET
 
 from pymodel.resume.layout import Bounds
 from pymodel.resume.program import Program, Step
+from trace_check.brackets import as_refused
 from trace_check.crews import crew_sizes
 from trace_check.events import (
     ROOT_BRANCH,
@@ -53,6 +54,7 @@ _OUTSIDE = ("paused", "continued")  # the process is stopped or goes on: nothing
 _WHO_AND_WHEN = frozenset(
     {"seq", "t", "actor", "op", "phase", "inferred", "key", "checkpoint", "parent", "error"}
 )
+_UNSEEN_ANSWERS = 3  # kept by one gate, where they are not shown
 _UNSEEN_COMPUTATIONS = 4  # different ones of one step, where they are not shown
 
 
@@ -96,7 +98,7 @@ class Thread:
         working: for each actor that runs something, the branches on which it is seen to.
         died: for each actor that crashed, the position of the line that says so.
         unpromised: steps of which nothing was promised to be shown: a dynamic program's that are known by name only.
-        computations: for each step how often it is shown to be computed, whatever the branch.
+        computations: for each step how often it is shown to yield a valid outcome, whatever the branch.
     """
 
     name: str
@@ -136,7 +138,7 @@ class Thread:
         Raises:
             ModelError: the thread is too large for the record's bytes.
         """
-        deliveries = max(1, self.answers) + ("answer" not in self.observes)
+        deliveries = max(1, self.answers) + (0 if "answer" in self.observes else _UNSEEN_ANSWERS)
         values = max(2, len(self.values), deliveries)
         shown = max(self.computations.values(), default=0)
         may_compute_unseen = "computed" not in self.observes or self.unpromised
@@ -149,7 +151,7 @@ class Thread:
             expiries=255,
             invalid=255,
             length=min(255, len(self.program.units) + self.commits),
-            computations=max(1, shown + (_UNSEEN_COMPUTATIONS if may_compute_unseen else 0)),
+            computations=min(255, max(1, shown + (_UNSEEN_COMPUTATIONS if may_compute_unseen else 0))),
             applied=255,
         )
 
@@ -196,6 +198,8 @@ def threads(trace: Trace) -> list[Thread]:
             unfinished.add((event.thread, event.actor))
             thread.observations.append(Observation(event, position, position, math.inf, pending=True))
         elif index in ended:
+            if isinstance(event, Refused):
+                event = as_refused(programs.event(ended[index].begin), event)
             thread.observations.append(Observation(event, position, ended[index].begin + 1, position))
         else:
             exact = isinstance(event, _EXACT)
@@ -278,7 +282,7 @@ def _learn(thread: Thread, event: AnyEvent, position: int) -> None:
         thread.deliveries.setdefault((event.gate, event.delivery), len(thread.deliveries) + 1)
     elif isinstance(event, Committed):
         thread.commits += 1
-    elif isinstance(event, Computed):
+    elif isinstance(event, Computed) and event.valid:
         thread.computations[event.step] = thread.computations.get(event.step, 0) + 1
 
 

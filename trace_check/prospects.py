@@ -286,9 +286,10 @@ class Prospects:
         if isinstance(event, Parked | GatePassed):
             return int(self._matcher.c.unit_of[thread.step(event.gate)])
         if isinstance(event, Refused) and event.what in ("gate", "record", "outcome", "commit"):
-            if name := event.gate or event.step:
-                return int(self._matcher.c.unit_of[thread.step(name)])
-            return thread.units.get(event.unit or "")
+            name = event.gate or event.step
+            return thread.units.get(event.unit or "") or (
+                int(self._matcher.c.unit_of[thread.step(name)]) if name else None
+            )
         return None
 
     def is_hopeless(self, done: int, state: bytes) -> bool:

@@ -211,7 +211,7 @@ ShowsPassed(o, r) ==
 (* Is it what runner r stands at, as far as the refusal names it?           *)
 IsNamed(o, r) ==
   /\ o.unit # None => run[r].unit = o.unit
-  /\ o.step # None /\ o.what # "commit" => run[r].step = o.step
+  /\ \A x \in o.named : IF o.what = "commit" THEN UnitOf[x] = run[r].unit ELSE run[r].step = x
 
 ShowsRefused(o, r) ==
   /\ In(r, o.branch) /\ NoCode
@@ -486,24 +486,29 @@ TraceInit ==
 ASSUME RegistersAreSet == \A i \in DOMAIN Given : TLCSet(i, Given[i].most)
 Worthwhile == Left /\ Cardinality(used) <= TLCGet(which)
 
+Explains(i) ==
+  /\ Shows(Trace[i])
+  /\ Mark(i)
+  /\ broken' = broken \cup Broken' \cup
+       (IF Trace[i].kind = "got_nowhere" /\ Starves(Trace[i]) THEN {"LV"} ELSE {})
+GoesUnseen ==
+  /\ Unseen
+  /\ UNCHANGED <<first, ahead>>
+  /\ broken' = broken \cup Broken'
+
 (* What only tells is taken as soon as it is so: later it could but be less *)
 (* so.                                                                      *)
+ToldNow == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])}
+Unsettled == IF \A a \in Actors : ~Several(a) THEN FALSE ELSE ToLeave # {} \/ ToJoin # {}
 TraceNext ==
   /\ Worthwhile
   /\ which' = which
-  /\ LET so == {i \in Next1 : Tells(Trace[i]) /\ ~Trace[i].pending /\ IsSo(Trace[i])} IN
+  /\ LET so == ToldNow IN
      IF so # {}
      THEN /\ Mark(CHOOSE i \in so : \A j \in so : i <= j)
           /\ NoCode /\ UNCHANGED <<vars, used, broken>>
-     ELSE IF ToLeave # {} \/ ToJoin # {} THEN Settles
-     ELSE \/ \E i \in Next1 :
-               /\ Shows(Trace[i])
-               /\ Mark(i)
-               /\ broken' = broken \cup Broken' \cup
-                    (IF Trace[i].kind = "got_nowhere" /\ Starves(Trace[i]) THEN {"LV"} ELSE {})
-          \/ /\ Unseen
-             /\ UNCHANGED <<first, ahead>>
-             /\ broken' = broken \cup Broken'
+     ELSE IF Unsettled THEN Settles
+     ELSE (\E i \in Next1 : Explains(i)) \/ GoesUnseen
 
 TraceSpec == TraceInit /\ [][TraceNext]_tracevars
 

@@ -76,6 +76,12 @@ class Script:
         self.lines.append(Line(len(self.lines), begun.actor, begun.kind, begun.branch, said, "end", begun.op))
         return len(self.lines)
 
+    def refuse(self, begun: Line, what: str, **fields: Any) -> int:
+        """The end of an operation that was refused."""
+        said = {"what": what, "error": "Error"} | fields
+        self.lines.append(Line(len(self.lines), begun.actor, "refused", begun.branch, said, "end", begun.op))
+        return len(self.lines)
+
     def op(
         self, actor: str, kind: str, branch: str = "main", end: dict[str, Any] | None = None, **fields: Any
     ) -> int:

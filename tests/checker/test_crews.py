@@ -175,3 +175,19 @@ def _is_recorded(lines: list[Line], n: int) -> bool:
     fires = [x for x in lines if x.kind == "effect_fired" and x.fields["step"] == line.fields["step"]]
     ends = [x for x in lines[n:] if x.phase == "end" and x.actor == line.actor and x.kind == "recorded"]
     return len(fires) == 1 and any(x.fields["step"] == line.fields["step"] for x in ends)
+
+
+def test_who_passes_a_gate_first_may_be_a_crew(tmp_path: Path) -> None:
+    """Its other step was open when it loaded, and recorded by another one when it came to it."""
+    script = Script(unit("u1", gate("g"), effect("e")))
+    script.load("p1", 0)
+    script.fire("p1", "e")
+    script.park("p1", "g")
+    script.load("p2", 0)
+    script.record("p1", "e")
+    script.answer("client", "g", "d1", "yes")
+    script.pass_gate("p2", "g", "yes")
+    script.fire("p2", "e", applied=False)
+    script.record("p2", "e")
+    script.commit("p2", "u1", g="yes", e="ok")
+    assert script.check(tmp_path).verdict == "conforms"

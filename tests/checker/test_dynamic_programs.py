@@ -429,3 +429,46 @@ def test_a_fault_shows_without_the_program(tmp_path: Path) -> None:
             assert found.verdict == "violates", f"{fault} {seed}: {found}"
             shown += 1
     assert shown >= 40
+
+
+def test_a_refusal_at_the_second_visit_is_of_that_visit(tmp_path: Path) -> None:
+    """The unit that it names is the one that its process stands in, not the first of that name."""
+    script = Dynamic()
+    script.load("p1", 0)
+    script.effect("p1", "call")
+    script.seal("p1", "agent", ["agent"], "k1", None, call="ok")
+    script.go_on("p2", "k1", 1)
+    script.effect("p1", "call")
+    script.line("p2", "memo_used", step="call")
+    script.seal("p1", "agent", ["end"], "k2", "k1", call="ok")
+    late = script.begin(
+        "p2", "committed", unit="agent", steps=["call"], outcomes={"call": "ok"}, checkpoint="k2b",
+        parent="k1", valid=True, next=["end"],
+    )  # fmt: skip
+    script.refuse(late, "commit", unit="agent")
+    assert script.check(tmp_path).verdict == "conforms"
+
+
+def test_a_refusal_may_name_a_gate_and_a_step(tmp_path: Path) -> None:
+    """Nobody stands at both."""
+    script = Dynamic()
+    script.load("p1", 0)
+    script.effect("p1", "a")
+    script.line("p1", "refused", what="record", error="Late", gate="g", step="a")
+    found = script.check(tmp_path)
+    assert (found.verdict, found.unmodelled) == ("violates", (6,))
+
+
+@pytest.mark.parametrize("last", [("refused", {"what": "gate", "gate": "g"}), ("parked", {"gate": "g"})])
+def test_who_is_refused_at_a_gate_has_come_to_it(tmp_path: Path, last: tuple[str, dict[str, str]]) -> None:
+    """So that the gate, which another one came to after the effect, doesn't wait for it."""
+    script = Dynamic()
+    script.load("p1", 0)
+    script.load("p2", 0)
+    script.effect("p1", "e")
+    script.park("p1", "g")
+    if last[0] == "parked":
+        script.park("p2", "g")
+    else:
+        script.line("p2", last[0], error="Held", **last[1])
+    assert script.check(tmp_path).verdict == "conforms"

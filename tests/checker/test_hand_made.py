@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from script import Script, checkpoint, effect, gate, pure, unit
 
+from trace_check.checker import Verdict
 from trace_check.events import ACTION_KINDS
 
 EFFECT_THEN_GATE = (unit("u1", effect("e1")), unit("u2", gate("g"), effect("e2", "g")))
+UNSEEN_ANSWER = ACTION_KINDS - {"answer", "effect_fired", "committed", "recorded"}
 PURE = (unit("u1", pure("p")), unit("u2", effect("e")))
 GATE = (unit("u1", gate("g")), unit("u2", effect("e")))
 
@@ -337,6 +339,63 @@ def test_a_late_effect_of_the_dead_does_not_hide_that_nobody_is_there(tmp_path: 
     assert [(c.clause, c.event) for c in found.clauses] == [("LV", number)]
 
 
+def closest_of(found: Verdict) -> tuple[str, str, int | None]:
+    first = found.first_unexplained
+    assert first is not None
+    return first.closest, first.condition, first.earlier and first.earlier.event
+
+
+def test_what_a_refusal_lacks(tmp_path: Path) -> None:
+    """Each kind of refusal stands for an action, and says what that lacks."""
+    script = parked()
+    script.load("p2", 1)
+    answer = script.begin("client", "answer", gate="g", delivery="d1", value="yes")
+    script.refuse(answer, "delivery")
+    assert closest_of(script.check(tmp_path)) == (
+        "refused Deliver",
+        "gate g of branch main is not open",
+        None,
+    )
+    script = Script(*EFFECT_THEN_GATE)
+    script.refuse(script.begin("p1", "loaded"), "load")
+    held = "branch main is at an end, waits for an answer, or is held by another process"
+    assert closest_of(script.check(tmp_path)) == ("refused Load", held, None)
+    script = Script(*EFFECT_THEN_GATE)
+    script.load("p1", 0)
+    script.fire("p1", "e1")
+    script.line("p1", "refused", what="record", error="Late", step="e1")
+    late = "the record comes too late: branch main is at an end, or the claim has passed on"
+    assert closest_of(script.check(tmp_path)) == ("Stale", late, None)
+    script.lines.pop()
+    script.line("p1", "refused", what="outcome", error="TypeError", step="e1")
+    assert closest_of(script.check(tmp_path)) == ("Reject", "the outcome is invalid", None)
+    script.lines.pop()
+    script.record("p1", "e1")
+    script.line("p1", "refused", what="commit", error="Late", unit="u2")
+    assert closest_of(script.check(tmp_path)) == ("Stale", "p1 is in unit u2", None)
+    script.lines.pop()
+    script.line("p1", "refused", what="commit", error="Late", unit="u1")
+    action, condition, _ = closest_of(script.check(tmp_path))
+    assert (action, condition.partition(":")[0]) == ("Stale", "the commit comes too late")
+    script = answered_gate()
+    script.load("p2", 0)
+    script.line("p2", "refused", what="gate", error="Held", gate="g")
+    free = "gate g can't be parked, claimed or taken over"
+    assert closest_of(script.check(tmp_path)) == ("Refuse", free, None)
+
+
+def test_who_has_not_loaded_and_who_is_dead_are_told_so(tmp_path: Path) -> None:
+    script = Script(*EFFECT_THEN_GATE)
+    script.fire("p1", "e1")
+    at_work = "p1 has loaded branch main, and is at work on it"
+    assert closest_of(script.check(tmp_path)) == ("Fire", at_work, None)
+    script = Script(*EFFECT_THEN_GATE)
+    script.load("p1", 0)
+    script.crash("p1")
+    script.fire("p1", "e1")
+    assert closest_of(script.check(tmp_path)) == ("Fire", at_work, 3)
+
+
 def test_what_nothing_explains(tmp_path: Path) -> None:
     script = parked()
     script.load("p2", 1)
@@ -348,7 +407,7 @@ def test_what_nothing_explains(tmp_path: Path) -> None:
     assert first is not None
     assert (first.event, first.line, first.closest) == (number, number + 1, "Claim")
     assert first.condition == "gate g is answered"
-    assert (first.holding, first.conditions, first.candidates) == (2, 5, 1)
+    assert (first.holding, first.conditions, first.candidates) == (3, 6, 1)
 
 
 @pytest.mark.parametrize("length", [0, 1])
@@ -471,3 +530,33 @@ def test_unordered_steps_of_one_process_may_interleave(tmp_path: Path) -> None:
     script.record("p1", "b")
     script.commit("p1", "u1", a="ok", b="ok")
     assert script.check(tmp_path).verdict == "conforms"
+
+
+def test_a_step_may_be_computed_as_often_as_it_likes(tmp_path: Path) -> None:
+    script = Script(*PURE)
+    script.load("p1", 0)
+    for _ in range(300):
+        script.compute("p1", "p", "x", valid=False)
+        script.line("p1", "refused", what="outcome", error="TypeError", step="p")
+    script.compute("p1", "p", "x")
+    script.record("p1", "p", "x")
+    assert script.check(tmp_path).verdict == "conforms"
+
+
+def test_unseen_answers_leave_room_for_those_that_are_shown(tmp_path: Path) -> None:
+    """Whatever was lost before: a search for what explains the reading tries that."""
+    script = Script(unit("u1", gate("s1"), effect("s2", "s1")), observes=UNSEEN_ANSWER)
+    script.op("p2", "loaded", end={"checkpoint": None, "index": 0})
+    given = script.begin("client", "answer", gate="s1", delivery="d1", value="o1")
+    script.park("p2", "s1")
+    script.load("p1", 0)
+    script.crash("p1")
+    script.end(given, accepted=True)
+    script.line(
+        "harness",
+        "store_read",
+        checkpoints=[checkpoint("u1", valid=False, s1="o1", s2="o3")],
+        answers={"s1": ["o1"]},
+        open_interrupts=[],
+    )
+    assert script.check(tmp_path).verdict == "violates"

@@ -52,7 +52,7 @@ def test_kill_after_effect() -> None:
         "Fire",
     )
     assert first.condition == "e1 was not applied before in branch main"
-    assert (first.holding, first.conditions) == (2, 3)
+    assert (first.holding, first.conditions) == (3, 4)
 
 
 def test_second_answer_at_an_old_checkpoint() -> None:

@@ -107,6 +107,17 @@ def an_effect_applied_again(sink: str) -> Script:
     return made
 
 
+def an_effect_answered_otherwise(sink: str) -> Script:
+    """Applied again, it has another outcome: the reference's sink gives the first answer again, whatever the fault."""
+    made = script(sink)
+    made.load("p1", 0)
+    made.fire("p1", "a")
+    made.crash("p1")
+    made.load("p2", 0)
+    made.fire("p2", "a", outcome="other")
+    return made
+
+
 def an_abandoned_claim() -> Script:
     """Whoever passed is dead, and a resume gets nowhere."""
     made = at_the_gate()
@@ -227,6 +238,29 @@ def an_outcome_that_is_refused(step: str) -> Script:
     return made
 
 
+def an_answer_that_is_refused(answered: bool) -> Script:
+    """The end of the operation does not say of which gate; its begin does."""
+    made = script()
+    first_unit(made, "p1")
+    made.park("p1", "g")
+    if answered:
+        made.answer("client", "g", "d1", "yes")
+    made.refuse(made.begin("client2", "answer", gate="g", delivery="d2", value="no"), "delivery")
+    return made
+
+
+def a_commit_that_is_refused(unit_name: str, **outcomes: str) -> Script:
+    made = script()
+    made.load("p2", 0)
+    first_unit(made, "p1")
+    made.fire("p2", "a", applied=False)
+    made.record("p2", "a")
+    made.compute("p2", "b", "x")
+    made.record("p2", "b", "x")
+    made.refuse(made.begin("p2", "committed", **made.commit_fields(unit_name, **outcomes)), "commit")
+    return made
+
+
 def a_gate_that_is_refused(**named: str) -> Script:
     made = at_the_gate()
     made.load("p2", 1)
@@ -259,6 +293,8 @@ CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str
         {("unstable_key",)},
         {"EO": True},
     ),
+    "answered otherwise, plain": (lambda: an_effect_answered_otherwise("plain"), "violates", set(), {}),
+    "answered otherwise, keyed": (lambda: an_effect_answered_otherwise("keyed"), "violates", set(), {}),
     "an abandoned claim": (an_abandoned_claim, "violates", {()}, {"LV": True}),
     "a claim that somebody has": (a_claim_that_somebody_has, "conforms", {()}, {}),
     "two claims": (two_claims_that_both_count, "violates", {("check_then_claim",)}, {"CO-C": True}),
@@ -284,6 +320,33 @@ CASES: dict[str, tuple[Callable[[], Script], str, set[tuple[str, ...]], dict[str
     "a commit refused, not said which": (a_commit_that_comes_too_late, "conforms", {()}, {}),
     "another unit refused": (lambda: a_commit_that_comes_too_late(unit="u2"), "violates", set(), {}),
     "refused elsewhere": (lambda: a_commit_that_comes_too_late("child", unit="u1"), "violates", set(), {}),
+    "a commit refused at its end": (
+        lambda: a_commit_that_is_refused("u1", a="ok", b="x"),
+        "conforms",
+        {()},
+        {},
+    ),
+    "a commit of another unit refused at its end": (
+        lambda: a_commit_that_is_refused("u2", g="yes", e="ok"),
+        "violates",
+        set(),
+        {},
+    ),
+    "an answer refused at its end": (lambda: an_answer_that_is_refused(True), "conforms", {()}, {}),
+    "an answer refused at an open gate": (lambda: an_answer_that_is_refused(False), "violates", set(), {}),
+    "a commit of a step refused": (lambda: a_commit_that_comes_too_late(step="b"), "conforms", {()}, {}),
+    "a commit of another step refused": (
+        lambda: a_commit_that_comes_too_late(unit="u1", step="e"),
+        "violates",
+        set(),
+        {},
+    ),
+    "a gate and another step refused": (
+        lambda: a_gate_that_is_refused(gate="g", step="e"),
+        "violates",
+        set(),
+        {},
+    ),
     "an outcome refused": (lambda: an_outcome_that_is_refused("b"), "conforms", {()}, {}),
     "another outcome refused": (lambda: an_outcome_that_is_refused("a"), "violates", set(), {}),
     "a gate refused": (lambda: a_gate_that_is_refused(gate="g", unit="u2"), "conforms", {()}, {}),

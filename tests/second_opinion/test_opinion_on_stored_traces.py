@@ -1,6 +1,7 @@
 """On the kept traces, TLC and the mirror say the same.
 
-Left out are the races of four processes and more, which TLC doesn't decide in any time that one would wait.
+Left out are the races of four processes and more, which TLC doesn't decide in any time that one would wait: see
+`test_guides_on_races`.
 """
 
 from __future__ import annotations

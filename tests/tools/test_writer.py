@@ -214,7 +214,7 @@ def test_an_end_that_a_reader_would_refuse_is_not_written(tmp_path: Path) -> Non
         recorded = log.begin("recorded", step="e", outcome=1)
         for fields, message in (
             ({"stp": "e"}, "event 'recorded': unexpected keyword argument 'stp'; see docs"),
-            ({"step": "other"}, "operation 'p1.1' is about step 'e' and ends with 'other'; give"),
+            ({"step": "other"}, "operation 'p1.1' is about step 'e' and ends with 'other'; name"),
             ({"outcome": 2}, "operation 'p1.1' ends with another 'outcome' than it began with; repeat"),
             ({"outcome": float("inf")}, "event 'recorded' has the number inf, which JSON has not; write"),
         ):

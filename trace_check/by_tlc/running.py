@@ -8,10 +8,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tlc_runner import Outcome, SpecError, TLCError, TLCResult, run_tlc
-from trace_check.by_tlc.writing import MODULE, cfg_text, module_text
+from trace_check.by_tlc.writing import EXPLAIN, MODULE, Question, cfg_text, module_text
 from trace_check.observations import Thread
 
-__all__ = ["DEFAULT_TIMEOUT", "Explanation", "Explanations", "Run", "Tlc", "explain_by_tlc"]
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "TOLD",
+    "Explanation",
+    "Explanations",
+    "Run",
+    "Tlc",
+    "explain_by_tlc",
+    "meaningless",
+    "names_of",
+    "put_to_tlc",
+    "why_stopped",
+]
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"
 
@@ -21,7 +33,10 @@ DEFAULT_TIMEOUT = 300.0
 _SHORT = ("-XX:TieredStopAtLevel=1",)
 """For Java: these runs are so short that to compile more than once costs more than it saves."""
 
-_TOLD = "EXPLAINED"
+TOLD = "EXPLAINED"
+"""What TLC prints of a state in which all is explained begins with this."""
+
+_STOPPED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -98,13 +113,47 @@ def explain_by_tlc(threads: Sequence[Thread], most: Sequence[int], tlc: Tlc | No
     Raises:
         TLCError: TLC cannot run, or ended in a way that says nothing.
     """
+    result = put_to_tlc(module_text(threads, most), cfg_text(threads), EXPLAIN, tlc)
+    told: list[set[Explanation]] = [set() for _ in most]
+    for value in result.printed_values():
+        match value:
+            case (kind, int(which), frozenset() as faults, frozenset() as clauses) if kind == TOLD:
+                told[which - 1].add(Explanation(names_of(faults), names_of(clauses)))
+            case _:
+                raise meaningless(EXPLAIN, value)
+    why = why_stopped(result)
+    return Run(
+        tuple(_explanations(found, k, exhausted=not why) for found, k in zip(told, most, strict=True)),
+        result.distinct or 0,
+        result.generated or 0,
+        result.seconds,
+        why,
+    )
+
+
+def put_to_tlc(text: str, cfg: str, question: Question, tlc: Tlc | None) -> TLCResult:
+    """Run TLC on a module that fixes the constants of the one that asks.
+
+    Args:
+        text: the module, of the name `MODULE`.
+        cfg: its configuration.
+        question: what is asked.
+        tlc: what to run it with.
+
+    Returns:
+        A run that looked at everything, or that was stopped (see `why_stopped`).
+
+    Raises:
+        TLCError: TLC cannot run, or ended in a way that says nothing.
+    """
     tlc = tlc or Tlc()
-    if not (SPECS / "ResumeTrace.tla").is_file():
-        raise SpecError(f"{SPECS / 'ResumeTrace.tla'}: no such file: run from a checkout")
+    asking = SPECS / f"{question.module}.tla"
+    if not asking.is_file():
+        raise SpecError(f"{asking}: no such file: run from a checkout")
     with TemporaryDirectory(prefix="resume-contract-") as folder:
         module = Path(folder) / f"{MODULE}.tla"
-        module.write_text(module_text(threads, most), encoding="utf-8")
-        module.with_suffix(".cfg").write_text(cfg_text(threads), encoding="utf-8")
+        module.write_text(text, encoding="utf-8")
+        module.with_suffix(".cfg").write_text(cfg, encoding="utf-8")
         result = run_tlc(
             module,
             module_path=[SPECS],
@@ -116,34 +165,25 @@ def explain_by_tlc(threads: Sequence[Thread], most: Sequence[int], tlc: Tlc | No
             java=tlc.java,
             java_args=tlc.java_args,
         )
-    return _run(result, most)
-
-
-def _run(result: TLCResult, most: Sequence[int]) -> Run:
-    stopped = result.outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY)
-    if result.outcome is not Outcome.SUCCESS and not stopped:
+    if result.outcome is not Outcome.SUCCESS and result.outcome not in _STOPPED:
         raise TLCError(
-            f"ResumeTrace: TLC ended with {result.outcome.name} ({result.message}): mend that first"
+            f"{question.module}: TLC ended with {result.outcome.name} ({result.message}): mend that first"
         )
-    told: list[set[Explanation]] = [set() for _ in most]
-    for value in result.printed_values():
-        match value:
-            case (kind, int(which), frozenset() as faults, frozenset() as clauses) if kind == _TOLD:
-                told[which - 1].add(Explanation(_names(faults), _names(clauses)))
-            case _:
-                raise TLCError(
-                    f"ResumeTrace: TLC printed {value!r}, which means nothing here: mend the module"
-                )
-    return Run(
-        tuple(_explanations(found, k, exhausted=not stopped) for found, k in zip(told, most, strict=True)),
-        result.distinct or 0,
-        result.generated or 0,
-        result.seconds,
-        result.message.removeprefix(f"{MODULE}.tla: ") if stopped else "",
-    )
+    return result
 
 
-def _names(values: frozenset[object]) -> tuple[str, ...]:
+def why_stopped(result: TLCResult) -> str:
+    """Why a run did not look at everything; empty if it did."""
+    return result.message.removeprefix(f"{MODULE}.tla: ") if result.outcome in _STOPPED else ""
+
+
+def meaningless(question: Question, value: object) -> TLCError:
+    """The error where TLC printed what nobody asked for."""
+    return TLCError(f"{question.module}: TLC printed {value!r}, which means nothing here: mend the module")
+
+
+def names_of(values: frozenset[object]) -> tuple[str, ...]:
+    """A set that TLC printed, in order."""
     return tuple(sorted(map(str, values)))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from msgspec import UNSET
 
@@ -32,41 +34,78 @@ from trace_check.events import (
 )
 from trace_check.observations import Observation, Thread
 
-__all__ = ["MODULE", "cfg_text", "module_text"]
+__all__ = ["EXPLAIN", "MODULE", "Question", "cfg_text", "module_text", "places", "tells"]
 
 MODULE = "Observed"
 """The name of the module."""
 
 _NONE = 0
 _REFUSALS = {"load": "not_loaded", "delivery": "not_delivered"}
+_LONG, _BROKEN = re.compile(r"(.{100,}?), "), r"\1,\n  "  # no string here has a comma in it
+_TELLING = frozenset({"store_read", "completed", "failed", *_REFUSALS.values()})
 
 
-def module_text(threads: Sequence[Thread], most: Sequence[int]) -> str:
+@dataclass(frozen=True)
+class Question:
+    """What TLC is asked about threads: a module of ``specs/tla``, and its parts.
+
+    Attributes:
+        module: the module that asks.
+        init, next, view: its definitions.
+        invariants: those that tell what was found.
+    """
+
+    module: str = "ResumeTrace"
+    init: str = "TraceInit"
+    next: str = "TraceNext"
+    view: str = "TraceView"
+    invariants: tuple[str, ...] = ("Told",)
+
+
+EXPLAIN = Question()
+"""Which faults explain the threads?"""
+
+
+def module_text(
+    threads: Sequence[Thread],
+    most: Sequence[int],
+    question: Question = EXPLAIN,
+    more: Mapping[str, Sequence[Value]] | None = None,
+) -> str:
     """The module ``Observed``: of each thread its observations and who made them.
 
     Args:
         threads: at least one; all of one program.
         most: for each how many faults a behaviour may use.
+        question: what is asked.
+        more: further constants of the module that asks, each a value for each thread.
     """
-    cases = ",\n  ".join(format_value(_case(thread, k)) for thread, k in zip(threads, most, strict=True))
+    cases = [_case(thread, k) for thread, k in zip(threads, most, strict=True)]
     lines = [
         f"---- MODULE {MODULE} ----",
-        "EXTENDS ResumeTrace",
+        f"EXTENDS {question.module}",
         *program_definitions(threads[0].program, MODULE),
-        f"{MODULE}Cases == <<\n  {cases} >>",
+        *(_definition(name, values) for name, values in {"Cases": cases, **(more or {})}.items()),
         "====",
     ]
     return "\n".join(lines) + "\n"
 
 
-def cfg_text(threads: Sequence[Thread]) -> str:
-    """Its configuration file: identities enough for each thread."""
-    defined = ("UnitOf", "Kind", "After", "Cases")
+def _definition(name: str, values: Sequence[Value]) -> str:
+    """A constant of a value for each thread."""
+    listed = ",\n  ".join(map(format_value, values))
+    # Before it parses a module TLC looks for algorithms in it, which takes it a line's length squared for each line.
+    return f"{MODULE}{name} == <<\n  {_LONG.sub(_BROKEN, listed)} >>"
+
+
+def cfg_text(threads: Sequence[Thread], question: Question = EXPLAIN, more: Sequence[str] = ()) -> str:
+    """Its configuration file: identities enough for each thread; see `module_text`."""
+    defined = ("UnitOf", "Kind", "After", "Cases", *more)
     lines = [
-        "INIT TraceInit",
-        "NEXT TraceNext",
-        "VIEW TraceView",
-        "INVARIANT Told",
+        f"INIT {question.init}",
+        f"NEXT {question.next}",
+        f"VIEW {question.view}",
+        *(f"INVARIANT {name}" for name in question.invariants),
         "CONSTANTS",
         *(f"  {name} <- {MODULE}{name}" for name in defined),
         f"  UnitCount = {len(threads[0].program.units)}",
@@ -80,6 +119,17 @@ def cfg_text(threads: Sequence[Thread]) -> str:
         "  OnceMore <- TraceOnceMore",
     ]
     return "\n".join(lines) + "\n"
+
+
+def places(thread: Thread) -> list[int]:
+    """For each observation of a thread its place in the trace that the module has, from 1."""
+    place = {id(observation): i for i, observation in enumerate(_ordered(thread.observations), 1)}
+    return [place[id(observation)] for observation in thread.observations]
+
+
+def tells(thread: Thread, observation: Observation) -> bool:
+    """Does it only tell how things are, so that it is taken as soon as that is so?  As ``ToldNow`` in the module."""
+    return not observation.pending and _described(thread, observation)[0] in _TELLING
 
 
 def _case(thread: Thread, most: int) -> FrozenMap:
@@ -187,7 +237,8 @@ def _described(thread: Thread, observation: Observation) -> tuple[str, Mapping[s
             name = event.gate or event.step
             step = program.number(name) if name else _NONE
             unit = thread.units.get(event.unit or "", _NONE)
-            fields: dict[str, Value] = {"what": event.what, "step": step, "unit": unit}
+            named = frozenset(program.number(one) for one in (event.gate, event.step) if one)
+            fields: dict[str, Value] = {"what": event.what, "step": step, "unit": unit, "named": named}
             if event.what == "load":
                 fields["alive"] = _alive(thread, observation)
             return _REFUSALS.get(event.what, "refused"), fields

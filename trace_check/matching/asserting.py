@@ -103,9 +103,9 @@ class Asserting(Mover):
         if self._status(s, b) not in (at.RUNNING, at.STUCK) or is_waiting(self.c, s, b):
             return False
         died = {} if anybody else self.thread.died
-        return not self._is_held(s, b, observation, died)
+        return not self.is_at_work(s, b, observation, died)
 
-    def _is_held(self, s: bytes, b: int, observation: Observation, died: Mapping[str, int]) -> bool:
+    def is_at_work(self, s: bytes, b: int, observation: Observation, died: Mapping[str, int]) -> bool:
         """Is a process other than the observation's at work on a branch, and not known to be dead by then?"""
         dead = {actor for actor, position in died.items() if position < observation.position}
         dead.add(observation.event.actor)

@@ -77,10 +77,16 @@ class Hiding(Mover):
             delivery = self.c.D  # no shown delivery has this number
             for b in self.thread.branches.values():
                 for g in self._gates:
-                    if s[at.gate_at(self.c, b, g) + at.GATE_ACKS] == self.c.A:
-                        continue
+                    if self._unseen_answers(s, b, g) == self.c.A - max(1, self.thread.answers):
+                        continue  # the others' room is for those that are shown
                     for v in self._outcomes[g]:
                         yield from self._take(s, 0, act.Deliver, b, g, delivery, v)
+
+    def _unseen_answers(self, s: bytes, b: int, g: int) -> int:
+        """How many of the answers that a gate has acknowledged were given unseen."""
+        head = at.gate_at(self.c, b, g) + at.GATE_HEAD + at.ACK_ID
+        acks = range(s[at.gate_at(self.c, b, g) + at.GATE_ACKS])
+        return sum(s[head + i * at.ACK_WIDTH] == self.c.D for i in acks)
 
     def _hidden_of(self, s: bytes, r: int, actor: str) -> Iterator[Move]:
         """What a runner may do unseen."""

@@ -205,13 +205,17 @@ class Seeing(Asserting):
         elif first == event.applied:
             yield from self._take(s, 0, act.Fire, r, int(not event.valid), o)
         if event.applied and not first:
-            recorded = s[at.ledger_at(self.c, b, x)] != at.NONE
-            if self.thread.sink == "plain":
-                yield from self._take(s, dev.UNKEYED_EFFECT, dev.FireAgain, r, int(recorded))
-            elif not recorded:
-                yield from self._take(s, dev.UNSTABLE_KEY, dev.FireAgain, r, 0)
-            if recorded:
-                yield from self._take(s, dev.LEDGER_IGNORED, dev.FireAgain, r, 1)
+            # The sink's answer is the first one's, whoever fires.
+            yield from (m for m in self._fired_again(s, r, b, x) if self._run(m.state, r, at.OUT) == o)
+
+    def _fired_again(self, s: bytes, r: int, b: int, x: int) -> Iterator[Move]:
+        recorded = s[at.ledger_at(self.c, b, x)] != at.NONE
+        if self.thread.sink == "plain":
+            yield from self._take(s, dev.UNKEYED_EFFECT, dev.FireAgain, r, int(recorded))
+        elif not recorded:
+            yield from self._take(s, dev.UNSTABLE_KEY, dev.FireAgain, r, 0)
+        if recorded:
+            yield from self._take(s, dev.LEDGER_IGNORED, dev.FireAgain, r, 1)
 
     def _answered_otherwise(self, s: bytes, b: int, x: int, o: int) -> bool:
         """Did the same effect, from the same content, get another answer in another branch, and is b a fork?"""
@@ -309,7 +313,7 @@ class Seeing(Asserting):
                 if (
                     not at.is_running(self.c, s, b)
                     or is_waiting(self.c, s, b)
-                    or self._is_held(s, b, observation, self.thread.died)
+                    or self.is_at_work(s, b, observation, self.thread.died)
                 ):
                     yield Move(s, 0, "refused Load")
             case "delivery":
@@ -323,9 +327,10 @@ class Seeing(Asserting):
             return
         if event.what in ("record", "commit"):
             yield from self._take(s, dev.LOST_COMMIT, dev.Outlived, r)
-        name = event.gate or event.step
-        if name and event.what != "commit" and self._run(s, r, at.STEP) != self.thread.step(name):
-            return
+        for name in filter(None, (event.gate, event.step)):
+            x, u = self.thread.step(name), self._run(s, r, at.UNIT)
+            if (self.c.unit_of[x] != u) if event.what == "commit" else (self._run(s, r, at.STEP) != x):
+                return
         if self._run(s, r, at.UNIT) != self.thread.units.get(event.unit or "", self._run(s, r, at.UNIT)):
             return
         match event.what:

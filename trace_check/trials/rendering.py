@@ -198,10 +198,11 @@ def render(
     if observes is None:
         observes = frozenset(kind for kind in sorted(ACTION_KINDS) if rng.random() >= hide)
     happenings = _Renderer(rng, behaviour, reads).happenings()
+    promised = observes | {"forked", "store_read"}
     shown = [
         h
         for h in happenings
-        if h.kind in observes | {"forked", "store_read"} or h.kind not in ACTION_KINDS or rng.random() < 0.5
+        if promised & {h.kind, h.end_kind} or h.kind not in ACTION_KINDS or rng.random() < 0.5
     ]
     return Rendering(header_of(behaviour.program, observes, sink), _lines(rng, shown, overlap, pending))
 

@@ -52,7 +52,12 @@ def check_command(
         ),
     ] = 1,
     engine: Annotated[
-        str, typer.Option("--engine", "-e", help="mirror, tlc, or both: TLC's is then a second opinion.")
+        str,
+        typer.Option(
+            "--engine",
+            "-e",
+            help="mirror, tlc, both: TLC's is then a second opinion, or guided: TLC confirms the mirror's explanations.",
+        ),
     ] = "mirror",
     timeout: Annotated[
         float | None, typer.Option("--timeout", help="Seconds that a run of TLC may take; 300 by default.")
@@ -66,7 +71,7 @@ def check_command(
     from trace_check.checker import DEFAULT_BUDGET
     from trace_check.streaming import check_files
 
-    require(engine, "engine", ["mirror", "tlc", "both"])
+    require(engine, "engine", ["mirror", "tlc", "both", "guided"])
     tlc = _tlc(tlc_jar, java, heap, timeout) if engine != "mirror" else None
     if tlc is not None and engine == "tlc" and not (baseline is None and write_baseline is None):
         raise ResumeContractError(
@@ -78,7 +83,7 @@ def check_command(
         if write_baseline is not None:
             require_output(write_baseline, [*inputs.paths, *sources(files)])
         known = Known(baseline, allow_torn=allow_torn)
-        second = SecondOpinions(tlc, allow_torn)
+        second = SecondOpinions(tlc, allow_torn, budget, guided=engine == "guided")
         with status_line("checking") as report:
             found = check_files(
                 inputs.paths,
