@@ -230,12 +230,15 @@ def _race(wanted: Sequence[Cell], folder: Path, result: Conformance, report: Rep
 
 
 def _row(cell: Cell, fired: list[int], paths: list[Path], folder: Path) -> RaceRow:
-    """The row of a cell, with the trace of the first repetition that has a verdict; without any, of the last."""
+    """The row of a cell, with the trace of the first repetition that has a verdict; without any, of the last.
+
+    Its number of effects comes first.
+    """
     system = load_system(cell.system, cell.store)
     version = system.version()
     kept = folder / f"{system.name}-{version}" / paths[0].name
     kept.parent.mkdir(parents=True, exist_ok=True)
-    for path in paths:
+    for number, path in enumerate(paths):
         shutil.copyfile(path, kept)
         finding = judge_race(kept, folder, system=system.name, version=version, store=cell.store)
         if finding.verdict != "unchecked":
@@ -246,7 +249,7 @@ def _row(cell: Cell, fired: list[int], paths: list[Path], folder: Path) -> RaceR
         store=cell.store,
         k=cell.racers,
         behind_gate=cell.behind_gate,
-        effects=fired,
+        effects=[fired[number], *fired[:number], *fired[number + 1 :]],
         per_racer=effects_a_racer(fired, cell.racers),
         trace=kept.relative_to(folder).as_posix(),
         finding=finding,
