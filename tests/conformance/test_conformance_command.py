@@ -260,7 +260,8 @@ def test_the_row_of_a_race_has_the_first_trace_that_is_decided(
     _, trace = run_race(cell, tmp_path / "recorded")
     judge, asked = conforming.judge_race, iter(["unchecked", "conforms", "conforms"])
     monkeypatch.setattr(conforming, "cells", lambda _: [cell])
-    monkeypatch.setattr(conforming, "run_race", lambda *_: (1, trace))
+    counts = iter([5, 1, 3])
+    monkeypatch.setattr(conforming, "run_race", lambda *_: (next(counts), trace))
     monkeypatch.setattr(
         conforming,
         "judge_race",
@@ -272,6 +273,7 @@ def test_the_row_of_a_race_has_the_first_trace_that_is_decided(
     assert row.finding.verdict == "conforms"
     assert (tmp_path / row.trace).read_bytes() == trace.read_bytes()
     assert list(asked) == ["conforms"]
+    assert row.effects == [1, 5, 3]
 
 
 @pytest.mark.parametrize("fired", [[1, 0, 1], [0, 0, 0]])
