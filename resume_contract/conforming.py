@@ -238,18 +238,20 @@ def _row(cell: Cell, fired: list[int], paths: list[Path], folder: Path) -> RaceR
     version = system.version()
     kept = folder / f"{system.name}-{version}" / paths[0].name
     kept.parent.mkdir(parents=True, exist_ok=True)
-    for number, path in enumerate(paths):
+    before: list[int] = []  # of the repetitions that have no verdict
+    for path in paths:
         shutil.copyfile(path, kept)
         finding = judge_race(kept, folder, system=system.name, version=version, store=cell.store)
-        if finding.verdict != "unchecked":
+        if finding.verdict != "unchecked" or len(before) == len(paths) - 1:
             break
+        before.append(fired[len(before)])
     return RaceRow(
         system=system.name,
         version=version,
         store=cell.store,
         k=cell.racers,
         behind_gate=cell.behind_gate,
-        effects=[fired[number], *fired[:number], *fired[number + 1 :]],
+        effects=[fired[len(before)], *before, *fired[len(before) + 1 :]],
         per_racer=effects_a_racer(fired, cell.racers),
         trace=kept.relative_to(folder).as_posix(),
         finding=finding,

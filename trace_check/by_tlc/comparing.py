@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.resume.fault_names import FAULTS
+from trace_check.by_tlc.agreement import Agreement
 from trace_check.by_tlc.opinion import (
     CONFORMS,
     MOST_FAULTS,
@@ -23,7 +24,7 @@ __all__ = ["SecondOpinion", "compare", "levels_for", "second_opinion"]
 
 
 @dataclass(frozen=True)
-class SecondOpinion:
+class SecondOpinion(Agreement):
     """TLC's opinion beside the verdict.
 
     Attributes:
@@ -35,16 +36,6 @@ class SecondOpinion:
     opinion: Opinion
     differences: tuple[str, ...]
     undecided: tuple[str, ...]
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether it is what the verdict says; None: TLC has not decided all of it, and what it has agrees."""
-        return False if self.differences else None if self.undecided else True
-
-    @property
-    def exit_status(self) -> int:
-        """0 it agrees, 1 it differs, 2 undecided."""
-        return {True: 0, False: 1, None: 2}[self.agrees]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values; see docs/json.md."""

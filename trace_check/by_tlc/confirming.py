@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trace_check.by_tlc.agreement import Agreement
 from trace_check.by_tlc.following import Way, follow
 from trace_check.by_tlc.guiding import Guide, guides_of
 from trace_check.by_tlc.running import Tlc
@@ -20,7 +21,7 @@ CONFORMS, VIOLATES = "conforms", "violates"
 
 
 @dataclass(frozen=True)
-class Confirmation:
+class Confirmation(Agreement):
     """What TLC says of the ways of a verdict's explanations.
 
     It says that there are such behaviours, not that there are none with fewer faults, nor that a clause breaks on all.
@@ -38,16 +39,6 @@ class Confirmation:
     seconds: float
     differences: tuple[str, ...]
     undecided: tuple[str, ...]
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether all that a verdict says there is was confirmed; None: it is not decided."""
-        return False if self.differences else None if self.undecided else True
-
-    @property
-    def exit_status(self) -> int:
-        """0 confirmed, 1 refused, 2 undecided."""
-        return {True: 0, False: 1, None: 2}[self.agrees]
 
     @property
     def confirmed(self) -> tuple[Way, ...]:
