@@ -86,6 +86,10 @@ def _bench_traces(
             typer.echo(
                 f"{name:<22} {row.cpu_seconds:8.2f} s {row.rate:12,.0f} events a second {row.peak_megabytes:7.0f} MB"
             )
+        races = found.races
+        typer.echo(
+            f"{'races of 16':<22} {races.slowest_cpu_seconds:8.2f} s at most, of {races.traces}: {races.slowest}"
+        )
         beside = found.beside_tlc
         typer.echo(
             f"{'beside TLC':<22} {beside.ratio:8.1f} times as fast on a trace of {beside.observations} observations"
