@@ -18,6 +18,7 @@ OF_TWO = ("race-two-resumers", "race-2x", "racers-2x")
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover  # which takes the mirror's searches several times as long
 def test_every_kept_race_of_many_is_as_the_mirror_says() -> None:
     traces = [read_trace(path) for path in TRACES if not path.name.startswith(OF_TWO)]
     assert len(traces) >= 112

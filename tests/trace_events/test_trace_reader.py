@@ -200,6 +200,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 ORDER = "keep each actor's lines whole and in the order written, 1, 2, 3, …"
 OWN_OP = "give every operation its own 'op'"
+SAME = f"name the same on both lines, or {OWN_OP}"
 REPEAT = "repeat on the end line what the begin line says"
 BEGUN: Json = {"phase": "begin", "op": "o1"}
 FIELDS = "see docs/trace-format.md for the event's fields"
@@ -387,7 +388,7 @@ BAD: dict[str, tuple[list[Json | bytes], str]] = {
     ),
     "end about another step": (
         [header(), recorded(1, "begin"), recorded(2, "end", step="e2")],
-        f":3: operation 'o1', begun on line 2, is about step 'e1' and ends with 'e2'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about step 'e1' and ends with 'e2'; {SAME}",
     ),
     "end as another kind": (
         [header(), event("parked", 1, gate="g", phase="begin", op="o1"), recorded(2, "end")],
@@ -405,7 +406,7 @@ BAD: dict[str, tuple[list[Json | bytes], str]] = {
             committed(1, "begin", steps=[], outcomes={}),
             committed(2, "end", unit="approve", steps=[], outcomes={}),
         ],
-        f":3: operation 'o1', begun on line 2, is about unit 'prepare' and ends with 'approve'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about unit 'prepare' and ends with 'approve'; {SAME}",
     ),
     **{
         f"end with another {name}": (
@@ -426,19 +427,19 @@ BAD: dict[str, tuple[list[Json | bytes], str]] = {
     },
     "refusal of another step": (
         [header(), recorded(1, "begin"), refused(2, "record", step="e2")],
-        f":3: operation 'o1', begun on line 2, is about step 'e1' and ends with 'e2'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about step 'e1' and ends with 'e2'; {SAME}",
     ),
     "refusal of another gate": (
         [header(program=GATES), event("parked", 1, gate="g", **BEGUN), refused(2, "gate", gate="h")],
-        f":3: operation 'o1', begun on line 2, is about gate 'g' and ends with 'h'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about gate 'g' and ends with 'h'; {SAME}",
     ),
     "refusal of another delivery": (
         [header(), delivered(1, "begin"), refused(2, "delivery", delivery="d2")],
-        f":3: operation 'o1', begun on line 2, is about delivery 'd1' and ends with 'd2'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about delivery 'd1' and ends with 'd2'; {SAME}",
     ),
     "refusal of another unit": (
         [header(), committed(1, "begin"), refused(2, "commit", unit="approve")],
-        f":3: operation 'o1', begun on line 2, is about unit 'prepare' and ends with 'approve'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about unit 'prepare' and ends with 'approve'; {SAME}",
     ),
     "refusal of a step that is not committed": (
         [header(), committed(1, "begin"), refused(2, "outcome", step="c")],
@@ -455,7 +456,7 @@ BAD: dict[str, tuple[list[Json | bytes], str]] = {
             event("refused", 1, what="gate", gate="g", **BEGUN),
             refused(2, "gate", gate="h"),
         ],
-        f":3: operation 'o1', begun on line 2, is about gate 'g' and ends with 'h'; {OWN_OP}",
+        f":3: operation 'o1', begun on line 2, is about gate 'g' and ends with 'h'; {SAME}",
     ),
     "known only at the end": (
         [header(), event("loaded", 1, phase="begin", op="a", index=0)],
