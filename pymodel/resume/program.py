@@ -80,6 +80,10 @@ class Program:
     def _numbers(self) -> dict[str, int]:
         return {step.name: x for x, step in enumerate(self.steps, 1)}
 
+    @cached_property
+    def _units_of(self) -> dict[str, int]:
+        return {step.name: number for number, unit in enumerate(self.units, 1) for step in unit}
+
     def number(self, name: str) -> int:
         """The number of a step.
 
@@ -89,11 +93,12 @@ class Program:
         return self._numbers[name]
 
     def unit_of(self, name: str) -> int:
-        """The number of the unit that a step belongs to."""
-        for number, unit in enumerate(self.units, 1):
-            if any(step.name == name for step in unit):
-                return number
-        raise KeyError(name)
+        """The number of the unit that a step belongs to.
+
+        Raises:
+            KeyError: there is no such step.
+        """
+        return self._units_of[name]
 
     def predecessors(self, name: str) -> frozenset[str]:
         """All steps that come before this one inside its unit."""

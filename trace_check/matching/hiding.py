@@ -47,8 +47,10 @@ class Hiding(Mover):
         if actor not in self._may_work:
             return
         for r in self.crews.distinct(s, actor):
-            # Which branches it may load matters to who has nothing in hand.
-            what = actor if self._run(s, r, at.PHASE) == at.IDLE else None
+            is_idle = self._run(s, r, at.PHASE) == at.IDLE
+            if is_idle and "loaded" in self.thread.observes:
+                continue  # whoever has nothing in hand can only load
+            what = actor if is_idle else None  # whose branches these are that it may load
             moves = self._by_one(s, r, what, lambda r=r: self._hidden_of(s, r, actor))  # type: ignore[misc]
             yield from self._settled(s, actor, r, moves)
 
