@@ -1,4 +1,7 @@
-"""What models may call in `Next`, with one meaning compiled and uncompiled."""
+"""What models may call, with one meaning compiled and uncompiled.
+
+The loops that are compiled in their place are in `pymodel.engine._row_loops`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["copy_row"]
+__all__ = ["all_are", "copy_row", "counts_up", "greatest_of", "last_of", "same_bytes"]
 
 
 def copy_row(out: NDArray[np.uint8], row: int, state: NDArray[Any]) -> None:
@@ -23,3 +26,41 @@ def copy_row(out: NDArray[np.uint8], row: int, state: NDArray[Any]) -> None:
         state: uint8[width], the state to start from.
     """
     out[row][:] = state  # a view of an array, or a bytearray of a list of rows
+
+
+def last_of(s: Any, first: int, stride: int, count: int, value: int) -> int:
+    """Which is the last of some bytes of a state that has this value: from 1; 0 if none has it.
+
+    Args:
+        s: uint8[width] or bytes, the state.
+        first: where the first of the bytes is.
+        stride: how far one is from the next.
+        count: how many they are.
+        value: 0 to 255.
+    """
+    return bytes(s[first : first + count * stride : stride]).rfind(value) + 1
+
+
+def greatest_of(s: Any, first: int, stride: int, count: int) -> int:
+    """The greatest of some bytes of a state, which are told as in `last_of`; 0 if there are none."""
+    return max(bytes(s[first : first + count * stride : stride]), default=0)
+
+
+def all_are(s: Any, first: int, stride: int, count: int, value: int) -> bool:
+    """Have all of some bytes of a state, which are told as in `last_of`, this value?"""
+    return bytes(s[first : first + count * stride : stride]).count(value) == count
+
+
+def counts_up(s: Any, first: int, stride: int, count: int, value: int) -> bool:
+    """Are some bytes of a state, which are told as in `last_of`, this value, the next, and so on?"""
+    said = bytes(s[first : first + count * stride : stride])
+    return not count or (value + count <= 256 and said == bytes(range(value, value + count)))
+
+
+def same_bytes(s: Any, p: int, q: int, count: int, stride: int, ignored: int) -> bool:
+    """Are these many bytes of a state, `stride` apart, the same from p on as from q on, but for the ignored bits?"""
+    one, two = bytes(s[p : p + count * stride : stride]), bytes(s[q : q + count * stride : stride])
+    return one == two or (ignored != 0 and one.translate(_WITH[ignored]) == two.translate(_WITH[ignored]))
+
+
+_WITH = [bytes(byte | bits for byte in range(256)) for bits in range(256)]

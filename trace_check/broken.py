@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pymodel.resume import clauses
 from pymodel.resume.layout import Config
 
-__all__ = ["READS", "Judge"]
+__all__ = ["READS", "Judge", "spans"]
 
 _PARTS = ("head", "ckpt", "prefix", "own", "ledger", "world", "gate", "computed")
 
@@ -45,21 +46,41 @@ class Judge:
 
     def __init__(self, c: Config) -> None:
         self._c = c
-        self._clauses: list[tuple[int, Callable[[Config, bytes], bool], list[slice], dict[bytes, bool]]] = [
-            (1 << bit, _HOLDS[name], spans(c, READS[name]), {}) for bit, name in enumerate(clauses.CLAUSES)
+        self._clauses = [
+            _Clause(1 << bit, _HOLDS[name], spans(c, READS[name])) for bit, name in enumerate(clauses.CLAUSES)
         ]
 
     def broken(self, state: bytes) -> int:
         """One bit for each broken clause, in the order of `CLAUSES`."""
         found = 0
-        for bit, holds, where, known in self._clauses:
+        for clause in self._clauses:
+            where = clause.where
             read = state[where[0]] if len(where) == 1 else b"".join([state[span] for span in where])
-            held = known.get(read)
-            if held is None:
-                held = known[read] = holds(self._c, state)
-            if not held:
-                found |= bit
+            if read != clause.read:
+                clause.read = read
+                held = clause.known.get(read)
+                if held is None:
+                    held = clause.known[read] = clause.holds(self._c, state)
+                clause.held = held
+            if not clause.held:
+                found |= clause.bit
         return found
+
+
+@dataclass(slots=True)
+class _Clause:
+    """A clause, where it reads, and what is known of it.
+
+    Attributes:
+        read, held: what it read last, and whether it held: one state after the other has most parts as they were.
+    """
+
+    bit: int
+    holds: Callable[[Config, bytes], bool]
+    where: list[slice]
+    known: dict[bytes, bool] = field(default_factory=dict)
+    read: bytes = b""
+    held: bool = True
 
 
 def spans(c: Config, parts: Sequence[str]) -> list[slice]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
-import msgspec
 from msgspec import UNSET
 
 from pymodel.resume.layout import Bounds
@@ -83,9 +83,18 @@ class Observation:
 
 def content_of(observation: Observation) -> tuple[object, ...]:
     """What an observation says, but for who did it and when."""
-    said = msgspec.structs.asdict(observation.event)
-    fields = tuple((name, repr(said[name])) for name in sorted(said.keys() - _WHO_AND_WHEN))
-    return observation.kind, observation.pending, fields
+    event = observation.event
+    return (
+        observation.kind,
+        observation.pending,
+        tuple(repr(getattr(event, name)) for name in _said(type(event))),
+    )
+
+
+@cache
+def _said(kind: type[AnyEvent]) -> tuple[str, ...]:
+    """The fields of such an event that matter, whoever did it and when."""
+    return tuple(name for name in kind.__struct_fields__ if name not in _WHO_AND_WHEN)
 
 
 @dataclass

@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import or_
 
 from pymodel.resume import reading as at
 from pymodel.resume.faults import LEDGER_IGNORED, RECORD_BEFORE_FIRE, UNKEYED_EFFECT, UNSTABLE_KEY
+from trace_check.broken import spans
 from trace_check.events import (
     Committed,
     Computed,
@@ -41,6 +44,7 @@ class _Owed:
         runs: of the other steps, the same and the step.
         all_runs, all_bound: the observations of the runs, and of the records and passes, as bits.
         speaking: what of all that is explained matters to it, as bits.
+        loads: the loads that may come before any of it, as bits: until they are explained nothing is known of it.
         fates: what became of it, for each state of the branches, each part of `speaking`, and each run of its own:
             None if there is no hope, else the records that have to come before somebody else passes the gate.
     """
@@ -52,6 +56,7 @@ class _Owed:
     all_runs: int = 0
     all_bound: int = 0
     speaking: int = 0
+    loads: int = -1
     fates: dict[tuple[bytes, int, bytes], tuple[int, ...] | None] = field(default_factory=dict)
 
 
@@ -84,7 +89,11 @@ class Prospects:
             if isinstance(event := observation.event, Committed):
                 self._commits.setdefault((event.branch, event.unit), []).append(i)
         self._present = self._presences()
+        self._sealed = self._before_units()
         self._applied = self._applications()
+        self._all_applied = sum(shown for _, shown in self._applied)
+        self._worlds = spans(matcher.c, ("world",))
+        self._again: dict[tuple[int, bytes], bool] = {}
         self._recorded = self._records()
         thread = matcher.thread
         self._one_holds = (
@@ -117,7 +126,7 @@ class Prospects:
             owed.speaking = owed.all_runs | owed.all_bound
             for i, loads, *_ in (*owed.records, *owed.passes, *owed.runs):
                 owed.speaking |= loads | self._passes_before.get(i, 0)
-        self._hurry()
+                owed.loads &= loads
 
     def _applications(self) -> list[tuple[int, int]]:
         """For each effect of each branch where its number of applications is in a state, and what shows one, as bits."""
@@ -171,11 +180,13 @@ class Prospects:
 
     def applies_again(self, done: int, state: bytes) -> bool:
         """Is an effect still to be applied again, which takes one of the faults `again`?"""
-        for w, shown in self._applied:
-            left = shown & ~done
-            if left and (state[w] or left & left - 1):
-                return True
-        return False
+        key = done & self._all_applied, b"".join([state[span] for span in self._worlds])
+        answer = self._again.get(key)
+        if answer is None:
+            answer = self._again[key] = any(
+                (left := shown & ~done) and (state[w] or left & left - 1) for w, shown in self._applied
+            )
+        return answer
 
     def _learn(self, i: int, observation: Observation, offset: int) -> None:
         thread = self._matcher.thread
@@ -212,18 +223,20 @@ class Prospects:
         same = self._commits[one.branch, one.unit]
         return not any(j != i and self._may_come_before(j, i) for j in same)
 
-    def _hurry(self) -> None:
-        """For each record the passings of others that have to come before it."""
-        for owed in self._owed.values():
-            for i, _, _, _ in owed.records:
-                low = min(self._observations[k].low for k in self._stage(i))
-                self._hurried[i] = [
-                    (j, other.offset, b, u)
-                    for other in self._owed.values()
-                    if other is not owed
-                    for j, _, b, u in other.passes
-                    if max((self._observations[k].high for k in self._stage(j)), default=math.inf) < low
-                ]
+    def _hurrying(self, i: int) -> list[tuple[int, int, int, int]]:
+        """The passings of others that have to come before a record: where their runners are, branch and unit."""
+        found = self._hurried.get(i)
+        if found is None:
+            actor = self._observations[i].event.actor
+            low = min(self._observations[k].low for k in self._stage(i))
+            found = self._hurried[i] = [
+                (j, other.offset, b, u)
+                for name, other in self._owed.items()
+                if name != actor
+                for j, _, b, u in other.passes
+                if max((self._observations[k].high for k in self._stage(j)), default=math.inf) < low
+            ]
+        return found
 
     def _stage(self, i: int) -> tuple[int, ...]:
         """The observations that may turn out to be this one."""
@@ -246,12 +259,11 @@ class Prospects:
     def is_past(self, done: int, state: bytes) -> bool:
         """Is somebody still shown in a unit that is sealed, and isn't there?  The reference brings nobody back to it."""
         c = self._matcher.c
-        for runs, bits, shown in self._present:
-            if not bits & ~done:
-                continue
-            for bit, b, u in shown:
-                if done & bit or u >= at.unit_after(c, state, b, at.length(c, state, b)):
-                    continue
+        for b in range(1, c.B + 1):
+            after = at.unit_after(c, state, b, at.length(c, state, b))
+            sealed = self._sealed[b]
+            for i in _indices(sealed[min(after, len(sealed) - 1)] & ~done):
+                runs, _, u = self._present[i]
                 if not any(
                     state[p + at.PHASE] != at.IDLE and state[p + at.BRANCH] == b and state[p + at.UNIT] == u
                     for p in runs
@@ -259,20 +271,23 @@ class Prospects:
                     return True
         return False
 
-    def _presences(self) -> list[tuple[list[int], int, list[tuple[int, int, int]]]]:
-        """For each actor where its runners are in a state, and what shows it in a unit of a branch: in bits, and each."""
+    def _presences(self) -> dict[int, tuple[list[int], int, int]]:
+        """Of each observation that shows its actor in a unit: where that one's runners are in a state, branch, unit."""
         thread, c = self._matcher.thread, self._matcher.c
-        found: dict[str, list[tuple[int, int, int]]] = {}
-        for i, observation in enumerate(self._observations):
-            u = self._unit_shown(observation)
-            if u is not None:
-                found.setdefault(observation.event.actor, []).append(
-                    (1 << i, thread.branches[observation.event.branch], u)
-                )
-        return [
-            ([at.run_at(c, r) for r in thread.runners[actor]], sum(bit for bit, _, _ in shown), shown)
-            for actor, shown in found.items()
-        ]
+        runs = {actor: [at.run_at(c, r) for r in crew] for actor, crew in thread.runners.items()}
+        return {
+            i: (runs[o.event.actor], thread.branches[o.event.branch], u)
+            for i, o in enumerate(self._observations)
+            if (u := self._unit_shown(o)) is not None
+        }
+
+    def _before_units(self) -> dict[int, list[int]]:
+        """For each branch, by unit, what shows somebody in a unit before that, as bits."""
+        last = max((u for _, _, u in self._present.values()), default=0)
+        found = {b: [0] * (last + 2) for b in range(1, self._matcher.c.B + 1)}
+        for i, (_, b, u) in self._present.items():
+            found[b][u + 1] |= 1 << i
+        return {b: list(accumulate(masks, or_)) for b, masks in found.items()}
 
     def _unit_shown(self, observation: Observation) -> int | None:
         """The unit in which an observation shows its actor to be, if it does."""
@@ -302,7 +317,10 @@ class Prospects:
           owner has recorded what is behind it.
         """
         durable = state[self._matcher.c.branches :]
+        left = ~done
         for owed in self._owed.values():
+            if owed.loads & left or not (owed.all_runs | owed.all_bound) & left:
+                continue
             key = durable, done & owed.speaking, state[owed.offset : owed.offset + at.RUN_WIDTH]
             try:
                 hurried = owed.fates[key]
@@ -357,7 +375,7 @@ class Prospects:
 
     def _is_hurried(self, i: int, done: int, state: bytes, b: int, u: int) -> bool:
         """Does somebody who hasn't read the gate yet pass it before record i of its owner?"""
-        for j, p, branch, unit in self._hurried[i]:
+        for j, p, branch, unit in self._hurrying(i):
             if done >> j & 1 or branch != b or unit != u:
                 continue
             if state[p + at.PHASE] != at.CHECKED or state[p + at.BRANCH] != b or state[p + at.UNIT] != u:
@@ -384,7 +402,7 @@ class Prospects:
                     j
                     for i, loads, branch, unit in owed.records
                     if not done >> i & 1 and not loads & ~done and (branch, unit) == here[:2]
-                    for j in self._hurried[i]
+                    for j in self._hurrying(i)
                 )
                 if all(
                     done >> j & 1 or (branch, unit) != here[:2] or self._is_at(state, q, here)

@@ -128,6 +128,12 @@ class Search:
             o.event.actor: 1 << i for i, o in enumerate(observations) if isinstance(o.event, Crashed)
         }
         self.crashes = _bits(observations, Crashed)
+        workers = self.matcher.workers()
+        self.workers = [
+            (actor, mask, self.silent and actor not in self.crash, workers[actor])
+            for actor, mask in self.of_actor.items()
+            if actor in workers
+        ]
         self.answers = _bits(observations, Answer)
         self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
         self.equals_before = _equals_before(observations)
@@ -226,12 +232,15 @@ class Search:
         # Whoever does a thing that twins do is the next to do it: the others' turns come after.
         return ready if self.loosened is None else self.loosened.first_of_each(ready)
 
-    def live(self, done: int) -> list[str]:
-        """The actors that may do something unseen."""
+    def live(self, node: Node, among: Collection[str] | None = None) -> list[str]:
+        """The actors, of all or of some, that may do something unseen."""
+        left, state = ~node.done, node.state
         return [
             actor
-            for actor, mask in self.of_actor.items()
-            if mask & ~done or (self.silent and not self.crash.get(actor, 0))
+            for actor, mask, stays, phases in self.workers
+            if (among is None or actor in among)
+            and (mask & left or stays)
+            and (not phases or any(map(state.__getitem__, phases)))
         ]
 
     def departed(self, done: int) -> list[str]:
@@ -296,19 +305,14 @@ class Search:
 
     def may_act(self, node: Node, enabled: list[int]) -> list[str]:
         """The actors whose unseen steps have to be looked at now."""
-        actors = self.live(node.done)
-        if self.loosened is not None:
-            actors = self.loosened.distinct(node.done, node.state, actors)
-        patient = [] if self.hasty else [actor for actor in actors if self.can_wait(node, actor)]
-        if not (self.hasty or patient):
-            return actors
         events = [self.observations[k].event for i in enabled for k in self.takers(node, i)]
         acting = {event.actor for event in events}
-        if self.hasty:
-            return [actor for actor in actors if actor in acting]
-        if all(isinstance(event, _INDIFFERENT) for event in events):
-            return [actor for actor in actors if actor in acting or actor not in patient]
-        return actors
+        actors = self.live(node, acting if self.hasty else None)
+        if self.loosened is not None:
+            actors = self.loosened.distinct(node.done, node.state, actors)
+        if self.hasty or not all(isinstance(event, _INDIFFERENT) for event in events):
+            return actors
+        return [actor for actor in actors if actor in acting or not self.can_wait(node, actor)]
 
     def can_wait(self, node: Node, actor: str) -> bool:
         """Has the actor read a gate that it will claim later, and is that claimed already, so that no haste is needed?
@@ -347,7 +351,7 @@ class Search:
 
     def claim_at_once(self, node: Node) -> bool:
         """Let somebody claim who has read a gate that is claimed by now, and isn't shown to pass it later."""
-        for actor in self.live(node.done):
+        for actor in self.live(node):
             p = self.alone.get(actor)
             if p is None or node.state[p + at.PHASE] != at.CHECKED:
                 continue

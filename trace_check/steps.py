@@ -15,6 +15,9 @@ class Steps:
     """The matcher's steps, each worked out once: many places share a state, and many searches a place.
 
     The searches that share it are all of the same observations, as they are or loosened.
+
+    Args:
+        matcher: makes them.
     """
 
     def __init__(self, matcher: Matcher) -> None:
@@ -26,6 +29,13 @@ class Steps:
         self._beyond: dict[tuple[bytes, int], list[tuple[int, bytes]]] = {}
         self._judge = Judge(matcher.c)
         self._broken: dict[bytes, int] = {}
+
+    def without_faults(self) -> Steps:
+        """Those of the reference alone; all else is shared."""
+        other = Steps(self.matcher.without_faults())
+        other._prospects = self._prospects
+        other._judge, other._broken = self._judge, self._broken
+        return other
 
     def prospects(self, observations: list[Observation], loosened: Loosened | None) -> Prospects:
         """What is still to come, by these observations: those of the thread, or the loosened ones of them."""
@@ -62,8 +72,7 @@ class Steps:
 
     def broken(self, state: bytes) -> int:
         """The clauses broken in a state, as bits."""
-        durable = state[self.matcher.c.branches :]  # no clause speaks of what a runner has in hand
-        bits = self._broken.get(durable)
+        bits = self._broken.get(state)
         if bits is None:
-            bits = self._broken[durable] = self._judge.broken(state)
+            bits = self._broken[state] = self._judge.broken(state)
         return bits

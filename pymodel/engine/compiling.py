@@ -112,7 +112,7 @@ def _engine_sources() -> list[object]:
     import numba
 
     from pymodel import rows
-    from pymodel.engine import _config_type, _intrinsics, _kernels
+    from pymodel.engine import _config_type, _intrinsics, _kernels, _row_loops
 
     return [
         sys.version,
@@ -121,7 +121,7 @@ def _engine_sources() -> list[object]:
         llvmlite.__version__,
         llvmlite.binding.get_host_cpu_name(),
         numba.config.OPT,
-        _describe_modules([_kernels, _intrinsics, _config_type, rows]),
+        _describe_modules([_kernels, _intrinsics, _config_type, _row_loops, rows]),
         [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("compiling.py", "_lean.py")],
     ]
 
@@ -164,13 +164,14 @@ class _ModelEntry:
 
     def _build(self, counted: bool) -> Any:
         from pymodel import rows
-        from pymodel.engine import _kernels
+        from pymodel.engine import _kernels, _row_loops
         from pymodel.engine._lean import helper
 
         def compile_(function: Callable[..., Any]) -> Any:
             return helper(function, counted=counted)
 
-        twins = _twins([*self._modules, rows], {id(rows.copy_row): compile_(_copy_row)}, compile_)
+        loops = {id(getattr(rows, name)): compile_(getattr(_row_loops, name)) for name in rows.__all__}
+        twins = _twins([*self._modules, rows], loops, compile_)
         roles = {role: twins[id(function)] for role, function in self._functions.items()}
         namespace = {**_kernel_namespace(_kernels), **roles}
         return _dispatcher(_copy(getattr(_kernels, self._name), namespace), self._folder)
@@ -255,11 +256,6 @@ def _kernel_namespace(kernels: ModuleType) -> dict[str, Any]:
 
     twins = _twins([kernels], {}, lambda function: helper(function, inline=True))
     return {name: twins.get(id(value), value) for name, value in vars(kernels).items()}
-
-
-def _copy_row(out: Any, row: Any, state: Any) -> None:
-    for j in range(state.shape[0]):
-        out[row, j] = state[j]
 
 
 def _twins(

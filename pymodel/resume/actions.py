@@ -49,6 +49,7 @@ from pymodel.resume.reading import (
     IDLE,
     INDEX,
     INVALID,
+    LEDGER_WIDTH,
     LENGTH,
     NONE,
     OUT,
@@ -75,7 +76,6 @@ from pymodel.resume.reading import (
     ckpt_at,
     committing,
     computed_at,
-    content,
     gate_at,
     gate_of,
     is_held,
@@ -142,8 +142,7 @@ def note_computed(c, s, t, b, x, o):
         return
     t[p] = n + 1
     at = p + 1 + n * w
-    for y in range(1, c.S + 1):
-        t[at + y - 1] = content(c, s, b, x, y)
+    note_content(c, s, t, b, x, at)
     t[at + c.S] = o
     while at > p + 1:
         before = at - w
@@ -157,6 +156,21 @@ def note_computed(c, s, t, b, x, o):
             t[before + i] = t[at + i]
             t[at + i] = kept
         at = before
+
+
+def note_content(c, s, t, b, x, at):
+    """Write Content(b, x) from `at` on, step by step: `content`, with one look at each checkpoint."""
+    row = x * c.stride
+    ledger = ledger_at(c, b, 1)
+    for y in range(1, c.S + 1):
+        t[at + y - 1] = s[ledger + (y - 1) * LEDGER_WIDTH] if c.inputs[row + y] else NONE
+    p = ckpt_at(c, b, 1)
+    for _ in range(length(c, s, b)):
+        u = s[p + ENTRY_UNIT]
+        if u != NONE and u < c.unit_of[x]:
+            for y in range(c.first[u], c.first[u + 1]):
+                t[at + y - 1] = s[p + ENTRY_OUT + c.place[y]] if c.inputs[row + y] else NONE
+        p += c.entry
 
 
 def seal(c, s, t, b, u, flags, acked):

@@ -78,6 +78,7 @@ from pymodel.resume.reading import (
     unit_after,
     world_at,
 )
+from pymodel.rows import all_are, counts_up, greatest_of, last_of, same_bytes
 
 
 def own_at(c, b, i):
@@ -94,24 +95,17 @@ def PC(c, s):
         if m < n:
             return False
         first = ckpt_at(c, b, 1) + ENTRY_UNIT
-        before = 0
-        for i in range(m):
-            u = s[first + i * c.entry]
-            if i < n:
-                if u != s[q + c.prefix + i * c.entry + ENTRY_UNIT]:
-                    return False
-            elif u != before + 1:  # the unit after the first i
-                return False
-            before = int(u)
+        if not same_bytes(s, first, q + c.prefix + ENTRY_UNIT, n, c.entry, 0):
+            return False
+        if not counts_up(s, first + n * c.entry, c.entry, m - n, unit_after(c, s, b, n)):
+            return False
         own = own_at(c, b, 1)
-        for i in range(s[q + OWN_LENGTH]):
-            at = own + i * c.entry
-            if s[at + ENTRY_FLAGS] & ACKED:
-                u = s[at + ENTRY_UNIT]
-                # Nearly always it is where it was put.
-                stands = n + i < m and s[first + (n + i) * c.entry] == u
-                if not stands and newest(c, s, b, u) == NONE:
-                    return False
+        k = int(s[q + OWN_LENGTH])
+        if n + k <= m and same_bytes(s, first + n * c.entry, own + ENTRY_UNIT, k, c.entry, 0):
+            continue  # nearly always each is where it was put
+        for at in range(own, own + k * c.entry, c.entry):
+            if s[at + ENTRY_FLAGS] & ACKED and newest(c, s, b, s[at + ENTRY_UNIT]) == NONE:
+                return False
     return True
 
 
@@ -120,20 +114,18 @@ def EO(c, s):
     for b in range(1, c.B + 1):
         world = world_at(c, b, 1) + APPLIED
         ledger = ledger_at(c, b, 1)
-        for x in range(1, c.S + 1):
-            if c.kind[x] == EFFECT:
-                applied = s[world + (x - 1) * WORLD_WIDTH]
-                if applied > 1:
-                    return False
-                if applied == 0 and s[ledger + (x - 1) * LEDGER_WIDTH] != NONE:
-                    return False
         own = own_at(c, b, 1) + ENTRY_UNIT
-        for i in range(s[branch_at(c, b) + OWN_LENGTH]):
-            u = s[own + i * c.entry]
-            if u > c.U:
-                continue  # of a checkpoint that nobody declared nothing is known
-            for x in range(c.first[u], c.first[u + 1]):
-                if c.kind[x] == EFFECT and s[world + (x - 1) * WORLD_WIDTH] == 0:
+        n = s[branch_at(c, b) + OWN_LENGTH]
+        top = greatest_of(s, own, c.entry, n)
+        for i in range(c.many[EFFECT]):
+            x = c.effects[i]
+            applied = s[world + (x - 1) * WORLD_WIDTH]
+            if applied > 1:
+                return False
+            if applied == 0:
+                if s[ledger + (x - 1) * LEDGER_WIDTH] != NONE:
+                    return False
+                if c.unit_of[x] <= top and last_of(s, own, c.entry, n, c.unit_of[x]) != NONE:
                     return False
     return True
 
@@ -146,12 +138,13 @@ def FD1(c, s):
         m = int(s[q + OWN_LENGTH])
         if s[q + LENGTH] < n:
             return False
-        for j in range(n * c.entry):
-            if s[q + c.ckpt + j] != s[q + c.prefix + j]:
-                return False
+        if not same_bytes(s, q + c.ckpt, q + c.prefix, n * c.entry, 1, 0):
+            return False
+        if s[q + LENGTH] - n == m and same_entries(c, s, ckpt_at(c, b, n + 1), own_at(c, b, 1), m):
+            continue  # nearly always
         k = 1
         for i in range(n + 1, s[q + LENGTH] + 1):
-            while k <= m and not same_entry(c, s, ckpt_at(c, b, i), own_at(c, b, k)):
+            while k <= m and not same_entries(c, s, ckpt_at(c, b, i), own_at(c, b, k), 1):
                 k += 1
             if k > m:
                 return False
@@ -159,21 +152,18 @@ def FD1(c, s):
     return True
 
 
-def same_entry(c, s, p, q):
-    """Are the checkpoints at p and at q the same, acknowledged or not?"""
-    if (s[p + ENTRY_FLAGS] | ACKED) != (s[q + ENTRY_FLAGS] | ACKED):
-        return False
-    if s[p + ENTRY_UNIT] != s[q + ENTRY_UNIT]:
-        return False
-    return same_outcomes(c, s, p, q)
+def same_entries(c, s, p, q, n):
+    """Are n checkpoints from p on the same as those from q on, acknowledged or not?"""
+    for j in range(c.entry):
+        ignored = ACKED if j == ENTRY_FLAGS else 0
+        if not same_bytes(s, p + j, q + j, n, c.entry, ignored):
+            return False
+    return True
 
 
 def same_outcomes(c, s, p, q):
     """Do the checkpoints at p and at q, of the same unit, have the same outcomes?"""
-    for j in range(ENTRY_OUT, c.entry):
-        if s[p + j] != s[q + j]:
-            return False
-    return True
+    return same_bytes(s, p + ENTRY_OUT, q + ENTRY_OUT, c.entry - ENTRY_OUT, 1, 0)
 
 
 def same_past(c, s, a, b, u):
@@ -215,35 +205,31 @@ def FD2(c, s):
 def CV(c, s):
     """Checkpoint validity: every checkpoint is valid and complete."""
     for b in range(1, c.B + 1):
-        for i in range(1, length(c, s, b) + 1):
-            if s[ckpt_at(c, b, i) + ENTRY_FLAGS] != VALID | COMPLETE:
-                return False
+        if not all_are(s, ckpt_at(c, b, 1) + ENTRY_FLAGS, c.entry, length(c, s, b), VALID | COMPLETE):
+            return False
     return True
 
 
 def COV(c, s):
     """Consume-once, value: one acknowledged delivery, to this branch's gate; it stays, and it is what passed."""
     for b in range(1, c.B + 1):
-        for u in range(1, c.U + 1):
-            g = c.gate_in[u]
-            if g != NONE:
-                k = gate_at(c, b, g)
-                n = s[k + GATE_ACKS]
-                if n > 1:
-                    return False
-                if n == 1 and (s[k + GATE_HEAD + ACK_TO] != b or s[k + GATE_STATUS] < ANSWERED):
-                    return False
-                if s[k + GATE_CLAIMS] > 0 and (n == 0 or s[k + GATE_PASSED] != s[k + GATE_HEAD + ACK_VALUE]):
-                    return False
+        for i in range(c.many[GATE]):
+            k = gate_at(c, b, c.gates[i])
+            n = s[k + GATE_ACKS]
+            if n > 1:
+                return False
+            if n == 1 and (s[k + GATE_HEAD + ACK_TO] != b or s[k + GATE_STATUS] < ANSWERED):
+                return False
+            if s[k + GATE_CLAIMS] > 0 and (n == 0 or s[k + GATE_PASSED] != s[k + GATE_HEAD + ACK_VALUE]):
+                return False
     return True
 
 
 def COC(c, s):
     """Consume-once, consumption: claimed at most once; take-overs don't count."""
     for b in range(1, c.B + 1):
-        for u in range(1, c.U + 1):
-            g = c.gate_in[u]
-            if g != NONE and s[gate_at(c, b, g) + GATE_CLAIMS] > 1:
+        for i in range(c.many[GATE]):
+            if s[gate_at(c, b, c.gates[i]) + GATE_CLAIMS] > 1:
                 return False
     return True
 
@@ -251,18 +237,13 @@ def COC(c, s):
 def RD(c, s):
     """Recovery determinism: the same branch, step and inputs have one valid outcome."""
     for b in range(1, c.B + 1):
-        for x in range(1, c.S + 1):
-            if c.kind[x] == PURE:
-                p = computed_at(c, b, x)
-                for k in range(2, s[p] + 1):
-                    # computations are kept in order: those with the same inputs are neighbours
-                    at = p + 1 + (k - 1) * (c.S + 1)
-                    same = True
-                    for y in range(c.S):
-                        if s[at + y] != s[at - c.S - 1 + y]:
-                            same = False
-                    if same:
-                        return False
+        for i in range(c.many[PURE]):
+            p = computed_at(c, b, c.pures[i])
+            for k in range(2, s[p] + 1):
+                # computations are kept in order: those with the same inputs are neighbours
+                at = p + 1 + (k - 1) * (c.S + 1)
+                if same_bytes(s, at, at - c.S - 1, c.S, 1, 0):
+                    return False
     return True
 
 

@@ -126,6 +126,12 @@ class Config(NamedTuple):
     """first[u]: the first step of unit u; first[U + 1] is S + 1"""
     unit_of: Any
     kind: Any
+    many: Any
+    """many[k]: how many steps are of a kind"""
+    pures: Any
+    """the steps of each kind, from 0, each list with a 0 at its end"""
+    effects: Any
+    gates: Any
     place: Any
     """place[x]: where the outcome of step x stands in its unit's checkpoint, from 0"""
     gate_in: Any
@@ -175,10 +181,12 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
                 pure_slot[x], pures = pures, pures + 1
     first[unit_count + 1] = step_count + 1
     for x, step in enumerate(steps, 1):
+        row, earlier = x * stride, first[unit_of[x]] - 1
+        inputs[row + 1 : row + 1 + earlier] = [1] * earlier
         for before in program.predecessors(step.name):
-            after[x * stride + program.number(before)] = 1
-        for y in range(1, step_count + 1):
-            inputs[x * stride + y] = int(unit_of[y] < unit_of[x] or after[x * stride + y])
+            after[row + program.number(before)] = inputs[row + program.number(before)] = 1
+
+    by_kind = [[x for x in range(1, stride) if kind[x] == k] for k in range(len(KINDS))]
 
     entry = at.ENTRY_OUT + max(len(unit) for unit in program.units)
     acks = bounds.answers if faults or free else 1
@@ -234,6 +242,10 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         first=first,
         unit_of=unit_of,
         kind=kind,
+        many=[len(of_kind) for of_kind in by_kind],
+        pures=[*by_kind[at.PURE], 0],
+        effects=[*by_kind[at.EFFECT], 0],
+        gates=[*by_kind[at.GATE], 0],
         place=place,
         gate_in=gate_in,
         gate_slot=gate_slot,

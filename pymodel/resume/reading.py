@@ -5,6 +5,8 @@ The functions are plain Python over a state ``s`` (a sequence of small integers:
 units, steps and list positions count from 1, as in the TLA+; 0 is none.
 """
 
+from pymodel.rows import last_of
+
 # Where things are in the record.  Byte 0 says which field would not fit (see OVERFLOW names in layout.py).
 OVERFLOW = 0
 CRASHES = 1
@@ -137,11 +139,7 @@ def length(c, s, b):
 
 def newest(c, s, b, u):
     """The position of the newest checkpoint of unit u in branch b; 0: there is none (then ~Has(b, u))."""
-    first = ckpt_at(c, b, 1) + ENTRY_UNIT
-    for i in range(length(c, s, b), 0, -1):
-        if s[first + (i - 1) * c.entry] == u:
-            return i
-    return NONE
+    return last_of(s, ckpt_at(c, b, 1) + ENTRY_UNIT, c.entry, length(c, s, b), u)
 
 
 def unit_after(c, s, b, k):

@@ -26,9 +26,8 @@ class Watched(bytes):
 
     read: set[int]
 
-    def __getitem__(self, place: object) -> int:  # type: ignore[override]
-        assert isinstance(place, int), "clauses read bytes one by one"
-        self.read.add(place)
+    def __getitem__(self, place: int | slice) -> int | bytes:  # type: ignore[override]
+        self.read.update(range(len(self))[place] if isinstance(place, slice) else [place])
         return super().__getitem__(place)
 
 

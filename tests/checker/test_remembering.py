@@ -62,9 +62,11 @@ def test_what_is_remembered_is_used_for_other_runners(tmp_path: Path) -> None:
     alike = bytearray(state)
     alike[second : second + at.RUN_WIDTH] = state[first : first + at.RUN_WIDTH]
     alike[third : third + at.RUN_WIDTH] = bytes(at.RUN_WIDTH)
-    one = list(matcher.hidden_by(state, names[0]))
+    unlike = bytearray(alike)
+    unlike[third : third + at.RUN_WIDTH] = state[first : first + at.RUN_WIDTH]
+    one = list(matcher.hidden_by(bytes(alike), names[0]))
     entries = len(matcher._of_one)
-    two = list(matcher.hidden_by(bytes(alike), names[1]))
+    two = list(matcher.hidden_by(bytes(unlike), names[1]))
     assert len(matcher._of_one) == entries == 1
     assert one
     assert [(move.faults, move.name) for move in one] == [(move.faults, move.name) for move in two]

@@ -14,7 +14,7 @@ from type_ok import ill_typed
 
 from pymodel.engine import ModelError, stepper
 from pymodel.errors import CapacityError
-from pymodel.resume import reading
+from pymodel.resume import actions, reading
 from pymodel.resume.layout import Bounds, lay_out
 from pymodel.resume.model import FAULTS, build, fault_bits, fault_names
 from pymodel.resume.program import PROGRAMS, Program, Step
@@ -234,3 +234,23 @@ def test_what_is_not_well_typed_is_seen(name: str, change: Any) -> None:
     state = dict(Stepper(PROGRAMS["Linear"], limits).decode(Stepper(PROGRAMS["Linear"], limits).initial))
     assert ill_typed(PROGRAMS["Linear"], limits, state) == []
     assert ill_typed(PROGRAMS["Linear"], limits, _changed(state, name, change(state[name]))) == [name]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    programs(),
+    bounds(),
+    st.sampled_from(["", "restart_from_earlier", "torn_checkpoint"]),
+    st.integers(0, 2**32),
+)
+def test_what_is_noted_of_a_step_is_its_content(
+    program: Program, limits: Bounds, fault: str, seed: int
+) -> None:
+    model = Stepper(program, limits, [fault] if fault else [])
+    c = model.config
+    for record in walk(model, seed, 40):
+        for b in range(1, c.B + 1):
+            for x in range(1, c.S + 1):
+                noted = bytearray(c.S)
+                actions.note_content(c, record, noted, b, x, 0)
+                assert list(noted) == [reading.content(c, record, b, x, y) for y in range(1, c.S + 1)]

@@ -17,7 +17,6 @@ from mutants import MODULES, Mutant, mutants_of
 
 EQUIVALENT = {
     # reading
-    "newest: `for i in range(length(c, s, b), 0, -1)`, `0` one less": "position 0 is NONE, which it answers anyway",
     "code: `for y in range(1, c.S + 1)`, `1` one less": "there is no step 0: it is no input of any",
     "outcome: `if fixed == NONE or seen < fixed`, `fixed == NONE or seen < fixed` without operand 2": (
         "computations are in order: the first with these inputs has the least outcome"
@@ -33,6 +32,9 @@ EQUIVALENT = {
             "`if j == w or t[before + j] < t[at + j]`, `t[before + j] < t[at + j]` LtE",
         )
     },
+    "note_content: `if u != NONE and u < c.unit_of[x]`, `u != NONE and u < c.unit_of[x]` without operand 1": (
+        "no checkpoint is without a unit but where a trace asserts it"
+    ),
     "Commit: `if not arrives(c, s, b, u + 1, 0, NONE, x)`, `NONE` one more": (
         "takes step 1 for recorded, and that is never in a unit after the first"
     ),

@@ -42,6 +42,19 @@ class Hiding(Mover):
             return list(thread.branches.values())
         return [thread.branches[name] for name in sorted(thread.working[actor])]
 
+    def workers(self) -> dict[str, list[int]]:
+        """Who may do something unseen: for each where in a state the phases are of which one must be no idle one.
+
+        None need be where the list is empty: whose load may go unseen.
+        """
+        shown = "loaded" in self.thread.observes
+        return {
+            actor: [at.run_at(self.c, r) + at.PHASE for r in self.thread.runners.get(actor, ())]
+            if shown
+            else []
+            for actor in self._may_work
+        }
+
     def hidden_by(self, s: bytes, actor: str) -> Iterator[Move]:
         """What an actor may do unseen."""
         if actor not in self._may_work:

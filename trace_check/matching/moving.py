@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pymodel.errors import CapacityError
 from pymodel.resume import actions as act
@@ -44,6 +45,7 @@ class Mover:
         initial: the state that it begins in.
         crews: the runners of each actor.
         quotient: which states are alike; those that are handed out stand for all that are.
+        faultless: no fault is used, but where a step is more than an action by itself.
     """
 
     def __init__(self, thread: Thread) -> None:
@@ -55,10 +57,21 @@ class Mover:
         self.quotient = Quotient(self.c, self.crews)
         self.initial = initial_state(layout)
         self._gates = [g for g in self.c.gate_in if g]
+        self.faultless = False
         self._of_one: dict[tuple[bytes, bytes, object], list[_Effect]] = {}
+        self._others = b"", b""
+
+    def without_faults(self) -> Self:
+        """The same, faultless: what it says is not all there is, but is had sooner."""
+        other = copy.copy(self)
+        other.faultless = True
+        other._of_one = {}
+        return other
 
     def _take(self, s: bytes, faults: int, action: Action, *parameters: int) -> Iterator[Move]:
         """The one step of an action with these parameters, if it is enabled."""
+        if faults and self.faultless:
+            return
         t = self._t
         t[:] = s
         if action(self.c, s, t, *parameters):
@@ -68,6 +81,8 @@ class Mover:
 
     def _take_next(self, s: bytes, faults: int, action: Action, *parameters: int) -> Iterator[Move]:
         """The same for an action whose last parameter is where the runner goes next."""
+        if faults and self.faultless:
+            return
         for x in self._within_reach(s, *parameters):
             yield from self._take(s, faults, action, *parameters, x)
 
@@ -109,7 +124,13 @@ class Mover:
         """
         p = at.run_at(self.c, r)
         q, end = p + at.RUN_WIDTH, self.c.branches
-        key = s[: at.RUNS] + s[end:], s[p:q], what
+        if not (any(s[at.RUNS : p]) or any(s[q:end])):
+            return list(ask())  # nobody else has anything in hand
+        before, rest = self._others  # most is asked of one state at a time
+        if before is not s:
+            rest = s[: at.RUNS] + s[end:]
+            self._others = s, rest
+        key = rest, s[p:q], what
         effects = self._of_one.get(key)
         if effects is None:
             effects = self._of_one[key] = [

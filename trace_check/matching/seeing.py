@@ -165,7 +165,7 @@ class Seeing(Asserting):
     def _computed_as_one_of_several(self, s: bytes, r: int, b: int, o: int) -> Iterator[Move]:
         """Compute where another branch has had several outcomes from the same inputs: any may be the code's."""
         c, x = self.c, self._run(s, r, at.STEP)
-        if not at.ready(c, s, r, at.PURE) or s[at.computed_at(c, b, x)]:
+        if c.B == 1 or not at.ready(c, s, r, at.PURE) or s[at.computed_at(c, b, x)]:
             return
         if any(self._take(s, 0, act.Compute, r, 0, o)):
             return
@@ -359,6 +359,8 @@ class Seeing(Asserting):
             newest = at.ckpt_at(self.c, b, at.length(self.c, move.state, b))
             if bool(move.state[newest + at.ENTRY_FLAGS] & at.VALID) == event.valid:
                 yield move
+                if self.faultless:
+                    continue
                 aliased = bytearray(move.state)
                 if dev.alias_parent(self.c, move.state, aliased, b, u) and bytes(aliased) != move.state:
                     yield Move(bytes(aliased), dev.FORK_ALIASES_PARENT, "Commit over the parent's")

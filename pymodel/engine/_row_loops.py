@@ -1,0 +1,47 @@
+"""What is compiled in the place of the functions of `pymodel.rows`, under the same names and with the same meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["all_are", "copy_row", "counts_up", "greatest_of", "last_of", "same_bytes"]
+
+
+def copy_row(out: Any, row: Any, state: Any) -> None:
+    for j in range(state.shape[0]):
+        out[row, j] = state[j]
+
+
+def last_of(s: Any, first: Any, stride: Any, count: Any, value: Any) -> Any:
+    for i in range(count, 0, -1):
+        if s[first + (i - 1) * stride] == value:
+            return i
+    return 0
+
+
+def greatest_of(s: Any, first: Any, stride: Any, count: Any) -> Any:
+    greatest = 0
+    for i in range(count):
+        greatest = max(greatest, s[first + i * stride])
+    return greatest
+
+
+def all_are(s: Any, first: Any, stride: Any, count: Any, value: Any) -> Any:
+    for i in range(count):
+        if s[first + i * stride] != value:
+            return False
+    return True
+
+
+def counts_up(s: Any, first: Any, stride: Any, count: Any, value: Any) -> Any:
+    for i in range(count):
+        if s[first + i * stride] != value + i:
+            return False
+    return True
+
+
+def same_bytes(s: Any, p: Any, q: Any, count: Any, stride: Any, ignored: Any) -> Any:
+    for j in range(0, count * stride, stride):
+        if (s[p + j] | ignored) != (s[q + j] | ignored):
+            return False
+    return True
