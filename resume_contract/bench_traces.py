@@ -15,7 +15,7 @@ from typing import Any
 
 from resume_contract.errors import CHECKED, DIFFERS, ResumeContractError
 from resume_contract.places import ROOT
-from trace_check.by_tlc.rate import LEAST_RATIO, Rate, measure_rate
+from trace_check.by_tlc.rate import LEAST_RATIO, LONGEST, Rate, measure_rate
 from trace_check.by_tlc.running import Tlc
 from trace_check.streaming.generate import MODELS, write_log
 
@@ -180,7 +180,7 @@ def bench_traces(
     events: Sequence[int] = (1_000_000, 10_000_000),
     *,
     runs: int = 3,
-    units: int = 48,
+    units: int = LONGEST,
     tlc: Tlc | None = None,
     on_run: Callable[[str], None] | None = None,
 ) -> TraceBench:
@@ -190,7 +190,7 @@ def bench_traces(
 
     Args:
         events: sizes of the conforming logs; the smallest is also that of the mixed one, the largest that of the short.
-        runs: of the small trace, whose median counts.
+        runs: of the small trace, of each race, and rounds beside TLC: the median counts.
         units: of the program of the trace that TLC is timed on.
         tlc: what to run it with; see `measure_rate`.
         on_run: told which run begins.
@@ -230,7 +230,7 @@ def bench_traces(
     say("races of 16")
     races = _races(runs)
     say("beside TLC")
-    return TraceBench(rows, races, measure_rate(units, tlc=tlc))
+    return TraceBench(rows, races, measure_rate(units, rounds=runs, tlc=tlc))
 
 
 def _races(runs: int) -> Races:

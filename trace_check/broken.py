@@ -46,41 +46,48 @@ class Judge:
 
     def __init__(self, c: Config) -> None:
         self._c = c
+        self._where = [spans(c, [part]) for part in _PARTS]
         self._clauses = [
-            _Clause(1 << bit, _HOLDS[name], spans(c, READS[name])) for bit, name in enumerate(clauses.CLAUSES)
+            _Clause(
+                1 << bit,
+                _HOLDS[name],
+                [_PARTS.index(part) for part in READS[name]],
+                sum(1 << _PARTS.index(part) for part in READS[name]),
+            )
+            for bit, name in enumerate(clauses.CLAUSES)
         ]
+        # The parts of the state that was judged last, and the verdict: one state after the other has most as they were.
+        self._parts: list[bytes | None] = [None] * len(_PARTS)
+        self._broken = 0
 
     def broken(self, state: bytes) -> int:
         """One bit for each broken clause, in the order of `CLAUSES`."""
-        found = 0
-        for clause in self._clauses:
-            where = clause.where
+        parts, changed = self._parts, 0
+        for k, where in enumerate(self._where):
             read = state[where[0]] if len(where) == 1 else b"".join([state[span] for span in where])
-            if read != clause.read:
-                clause.read = read
-                held = clause.known.get(read)
-                if held is None:
-                    held = clause.known[read] = clause.holds(self._c, state)
-                clause.held = held
-            if not clause.held:
-                found |= clause.bit
-        return found
+            if read != parts[k]:
+                parts[k] = read
+                changed |= 1 << k
+        if changed:
+            for clause in self._clauses:
+                if clause.reads & changed:
+                    key = tuple([parts[k] for k in clause.parts])
+                    held = clause.known.get(key)
+                    if held is None:
+                        held = clause.known[key] = clause.holds(self._c, state)
+                    self._broken = self._broken & ~clause.bit if held else self._broken | clause.bit
+        return self._broken
 
 
 @dataclass(slots=True)
 class _Clause:
-    """A clause, where it reads, and what is known of it.
-
-    Attributes:
-        read, held: what it read last, and whether it held: one state after the other has most parts as they were.
-    """
+    """A clause, the parts that it reads, in order and as bits, and whether it holds for what these were so far."""
 
     bit: int
     holds: Callable[[Config, bytes], bool]
-    where: list[slice]
-    known: dict[bytes, bool] = field(default_factory=dict)
-    read: bytes = b""
-    held: bool = True
+    parts: list[int]
+    reads: int
+    known: dict[tuple[bytes | None, ...], bool] = field(default_factory=dict)
 
 
 def spans(c: Config, parts: Sequence[str]) -> list[slice]:

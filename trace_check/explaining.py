@@ -100,23 +100,31 @@ def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Expla
         below: look only for explanations by fewer faults than so many.
     """
     steps = Steps(matcher)
-    search = Search(steps, matcher.thread.observations, below=below)
-    found = _explain(steps, search, budget)
-    found.shown = search.surely_broken()
+    found = _at_a_glance(steps, budget) if below is None else None
+    if found is None:
+        found = _explain(steps, below, budget)
+    found.shown = steps.surely_broken()
     return found
 
 
-def _explain(steps: Steps, search: Search, budget: int) -> Explained:
-    observations = search.observations
-    if search.below is None and not search.surely_broken():
-        plain = Search(steps.without_faults(), observations, only=0, hasty=True)
-        if plain.run(min(_GLANCE * len(observations), budget)) and plain.found.goals:
-            return plain.found
-    loosened = loosen(steps.matcher.thread) if search.below is None else None
+def _at_a_glance(steps: Steps, budget: int) -> Explained | None:
+    """What shows that the thread conforms, if that is soon to be seen."""
+    if steps.surely_broken():
+        return None
+    observations = steps.matcher.thread.observations
+    plain = Search(steps.without_faults(), observations, only=0, hasty=True)
+    finished = plain.run(min(_GLANCE * len(observations), budget))
+    return plain.found if finished and plain.found.goals else None
+
+
+def _explain(steps: Steps, below: int | None, budget: int) -> Explained:
+    observations = steps.matcher.thread.observations
+    search = Search(steps, observations, below=below)
+    loosened = loosen(steps.matcher.thread) if below is None else None
     if loosened is None or len(observations) <= _FEW:
         look = _FIRST_LOOK
     else:
-        look = 0 if search.surely_broken() else _FIRST_LOOK_AT_MANY
+        look = 0 if steps.surely_broken() else _FIRST_LOOK_AT_MANY
     if search.run(min(look, budget)):
         return search.found
     spent = 0
@@ -142,7 +150,7 @@ def _cleanly(steps: Steps, search: Search, budget: int) -> tuple[Explained | Non
     A thread that conforms is often seen to by those alone of whom something is shown next.
     """
     spent = 0
-    looks = () if search.surely_broken() else ((True, _CLEAN_LOOK), (False, _PATIENT_LOOK))
+    looks = () if steps.surely_broken() else ((True, _CLEAN_LOOK), (False, _PATIENT_LOOK))
     for hasty, places in looks:
         dive = Search(steps, search.observations, only=0, hasty=hasty)
         finished = dive.run(min(places, budget - spent))
@@ -157,7 +165,7 @@ def _by_twins(steps: Steps, search: Search, loosened: Loosened, budget: int) -> 
 
     None: that wasn't to be found out this way.  The number is that of the places expanded.
     """
-    is_plain = bool(search.surely_broken())
+    is_plain = bool(steps.surely_broken())
     looks = _looks(budget, len(search.observations))
     refuted: set[int] = set()
     tried: set[int] = set()
@@ -230,7 +238,7 @@ def _see_how_far(steps: Steps, search: Search, result: Explained, budget: int) -
     """Note how far the reference gets, unless it explains all."""
     if not any(goal.faults or goal.unmodelled or goal.broken for goal in result.goals):
         return
-    if not search.found.stuck and search.surely_broken():
+    if not search.found.stuck and steps.surely_broken():
         search.look_further(search.found.expanded + _looks(budget, len(search.observations)).whole)
     result.stuck = search.found.stuck
     if not result.stuck:
@@ -255,7 +263,7 @@ def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Expl
     spent = search.found.expanded - before
     again = search.prospects.again
     for sets in (again, [one | CHECK_THEN_CLAIM for one in again]):
-        result = Explained(smallest=False, surely=search.surely_broken())
+        result = Explained(smallest=False, surely=steps.surely_broken())
         for faults in sets:
             if faults in tried:
                 continue
@@ -288,6 +296,6 @@ def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
         return None
     found = min(tries, key=lambda one: one.cost)
     _see_how_far(steps, search, found, budget)
-    found.surely = search.surely_broken()
+    found.surely = steps.surely_broken()
     found.expanded += search.found.expanded
     return found

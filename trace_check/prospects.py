@@ -45,7 +45,7 @@ class _Owed:
         all_runs, all_bound: the observations of the runs, and of the records and passes, as bits.
         speaking: what of all that is explained matters to it, as bits.
         loads: the loads that may come before any of it, as bits: until they are explained nothing is known of it.
-        fates: what became of it, for each state of the branches, each part of `speaking`, and each run of its own:
+        fates: what became of it, for each state of the ledgers and gates, part of `speaking`, and run of its own:
             None if there is no hope, else the records that have to come before somebody else passes the gate.
     """
 
@@ -93,6 +93,7 @@ class Prospects:
         self._applied = self._applications()
         self._all_applied = sum(shown for _, shown in self._applied)
         self._worlds = spans(matcher.c, ("world",))
+        self._fateful = spans(matcher.c, ("ledger", "gate"))
         self._again: dict[tuple[int, bytes], bool] = {}
         self._recorded = self._records()
         thread = matcher.thread
@@ -316,12 +317,12 @@ class Prospects:
         * Who passes a gate that is claimed, and hasn't read it before, makes its owner's claim pass on: before the
           owner has recorded what is behind it.
         """
-        durable = state[self._matcher.c.branches :]
+        read = b"".join([state[span] for span in self._fateful])
         left = ~done
         for owed in self._owed.values():
             if owed.loads & left or not (owed.all_runs | owed.all_bound) & left:
                 continue
-            key = durable, done & owed.speaking, state[owed.offset : owed.offset + at.RUN_WIDTH]
+            key = read, done & owed.speaking, state[owed.offset : owed.offset + at.RUN_WIDTH]
             try:
                 hurried = owed.fates[key]
             except KeyError:

@@ -18,6 +18,7 @@ from trace_check.crews import Crews
 __all__ = ["Quotient"]
 
 _TWICE = 2
+_UP_TO_TWICE = bytes(range(_TWICE + 1))
 
 
 class Quotient:
@@ -33,6 +34,7 @@ class Quotient:
         self._crews = crews
         branches = range(1, c.B + 1)
         self._gates = [(at.gate_at(c, b, g), b, u) for b in branches for u, g in enumerate(c.gate_in) if g]
+        self._columns = [column for b in branches for column in self._of_branch(b)]
         self._applied = [
             at.world_at(c, b, x) + at.APPLIED
             for b in branches
@@ -40,15 +42,24 @@ class Quotient:
             if c.kind[x] == at.EFFECT
         ]
 
+    def _of_branch(self, b: int) -> list[tuple[slice, bytes]]:
+        """Where a state counts something of a branch, and the counts that need no closer look."""
+        c = self.c
+        gates, world = at.branch_at(c, b) + c.gate, at.world_at(c, b, 1)
+        end = gates + c.many[at.GATE] * c.gate_width
+        columns = [
+            (slice(gates + at.GATE_CLAIMS, end, c.gate_width), _UP_TO_TWICE),
+            (slice(gates + at.GATE_EPOCH, end, c.gate_width), bytes(range(_TWICE))),
+        ]
+        applied = slice(world + at.APPLIED, world + c.S * at.WORLD_WIDTH, at.WORLD_WIDTH)
+        return [*(columns if c.many[at.GATE] else ()), (applied, _UP_TO_TWICE)]
+
     def of(self, s: bytes) -> bytes:
         """The state that stands for s and all that are like it."""
-        for k, _, _ in self._gates:
-            if s[k + at.GATE_CLAIMS] > _TWICE or s[k + at.GATE_EPOCH] >= _TWICE:
-                return self._counted(s)
         if s[at.CRASHES] or s[at.EXPIRIES] or s[at.INVALID]:
             return self._counted(s)
-        for w in self._applied:
-            if s[w] > _TWICE:
+        for column, usual in self._columns:
+            if s[column].strip(usual):  # nothing is left if all are such
                 return self._counted(s)
         return self._crews.sort(s)
 

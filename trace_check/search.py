@@ -12,7 +12,7 @@ the end are put aside until it is clear that something is unmodelled.  None of t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from heapq import heappop, heappush
 from types import UnionType
 
@@ -129,12 +129,13 @@ class Search:
         }
         self.crashes = _bits(observations, Crashed)
         workers = self.matcher.workers()
-        self.workers = [
-            (actor, mask, self.silent and actor not in self.crash, workers[actor])
+        self.workers = {
+            actor: (mask, self.silent and actor not in self.crash, workers[actor])
             for actor, mask in self.of_actor.items()
             if actor in workers
-        ]
+        }
         self.answers = _bits(observations, Answer)
+        self.asked_unseen = "answer" not in observes
         self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
         self.equals_before = _equals_before(observations)
         # Of some events it matters whether somebody else is at work, though nothing more be shown of him.
@@ -232,16 +233,15 @@ class Search:
         # Whoever does a thing that twins do is the next to do it: the others' turns come after.
         return ready if self.loosened is None else self.loosened.first_of_each(ready)
 
-    def live(self, node: Node, among: Collection[str] | None = None) -> list[str]:
+    def live(self, node: Node, among: Iterable[str] | None = None) -> list[str]:
         """The actors, of all or of some, that may do something unseen."""
         left, state = ~node.done, node.state
-        return [
-            actor
-            for actor, mask, stays, phases in self.workers
-            if (among is None or actor in among)
-            and (mask & left or stays)
-            and (not phases or any(map(state.__getitem__, phases)))
-        ]
+        found = []
+        for actor in self.workers if among is None else among:
+            mask, stays, phases = self.workers.get(actor, (0, False, ()))
+            if (mask & left or stays) and (not phases or any(map(state.__getitem__, phases))):
+                found.append(actor)
+        return found
 
     def departed(self, done: int) -> list[str]:
         """The actors of whom nothing more is shown, and that didn't crash."""
@@ -272,7 +272,7 @@ class Search:
         for i in reversed(enabled):
             for k in self.takers(node, i) if self.loosened is not None else (i,):
                 for move in reversed(self.moves(node, k)):
-                    ends = self.ends_reading(node.state, move.state)
+                    ends = (reading or unread) and self.ends_reading(node.state, move.state)
                     if (ends or not reading) and not (ends and unread):
                         self.step(node, move.state, move.faults, move.name, k)
         self.unseen = unseen + 1
@@ -293,7 +293,7 @@ class Search:
             for move in self.steps.hidden(node.state, actor):
                 if move.name == _INHERITED:
                     self.step(node, move.state, move.faults, move.name, None, actor)
-        for move in self.steps.answers(node.state):
+        for move in self.steps.answers(node.state) if self.asked_unseen else ():
             self.step(node, move.state, move.faults, move.name, None)
 
     def ends_reading(self, before: bytes, after: bytes) -> bool:
@@ -306,7 +306,7 @@ class Search:
     def may_act(self, node: Node, enabled: list[int]) -> list[str]:
         """The actors whose unseen steps have to be looked at now."""
         events = [self.observations[k].event for i in enabled for k in self.takers(node, i)]
-        acting = {event.actor for event in events}
+        acting = dict.fromkeys(event.actor for event in events)
         actors = self.live(node, acting if self.hasty else None)
         if self.loosened is not None:
             actors = self.loosened.distinct(node.done, node.state, actors)
@@ -549,10 +549,6 @@ class Search:
             any(goal.faults & ~some == 0 and goal.broken & ~broken == 0 for goal in self.found.goals)
             for some in faults
         )
-
-    def surely_broken(self) -> int:
-        """The clauses, as bits, that the trace breaks by what it shows, whatever explains it."""
-        return _EO if self.prospects.applies_again(0, self.matcher.initial) else 0
 
     def finish(self) -> bool:
         """Write down what is to be known of a search that is over."""

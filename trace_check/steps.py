@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pymodel.resume.clauses import CLAUSES
 from trace_check.broken import Judge
 from trace_check.matching import Matcher, Move
 from trace_check.observations import Observation
@@ -9,6 +10,8 @@ from trace_check.prospects import Prospects
 from trace_check.symmetry import Loosened
 
 __all__ = ["Steps"]
+
+_EO = 1 << CLAUSES.index("EO")
 
 
 class Steps:
@@ -43,6 +46,12 @@ class Steps:
         if is_loose not in self._prospects:
             self._prospects[is_loose] = Prospects(self.matcher, observations, loosened)
         return self._prospects[is_loose]
+
+    def surely_broken(self) -> int:
+        """The clauses, as bits, that the trace breaks by what it shows, whatever explains it."""
+        matcher = self.matcher
+        prospects = self.prospects(matcher.thread.observations, None)
+        return _EO if prospects.applies_again(0, matcher.initial) else 0
 
     def seen(self, loosened: Loosened | None) -> dict[tuple[bytes, int, int], tuple[Move, ...]]:
         """The steps that an observation may be in a state, with faults to remember: as far as anybody has asked."""

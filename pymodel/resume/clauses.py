@@ -48,7 +48,6 @@ from pymodel.resume.reading import (
     HOLDS,
     IDLE,
     INDEX,
-    LEDGER_WIDTH,
     LENGTH,
     NONE,
     OWN_LENGTH,
@@ -111,19 +110,19 @@ def PC(c, s):
 
 def EO(c, s):
     """Effect exactly-once: applied at most once, and at least once if recorded or committed by this branch."""
+    effects = c.effects
     for b in range(1, c.B + 1):
-        world = world_at(c, b, 1) + APPLIED
-        ledger = ledger_at(c, b, 1)
+        world = world_at(c, b, 0) + APPLIED
         own = own_at(c, b, 1) + ENTRY_UNIT
         n = s[branch_at(c, b) + OWN_LENGTH]
         top = greatest_of(s, own, c.entry, n)
         for i in range(c.many[EFFECT]):
-            x = c.effects[i]
-            applied = s[world + (x - 1) * WORLD_WIDTH]
+            x = effects[i]
+            applied = s[world + x * WORLD_WIDTH]
             if applied > 1:
                 return False
             if applied == 0:
-                if s[ledger + (x - 1) * LEDGER_WIDTH] != NONE:
+                if s[ledger_at(c, b, x)] != NONE:
                     return False
                 if c.unit_of[x] <= top and last_of(s, own, c.entry, n, c.unit_of[x]) != NONE:
                     return False

@@ -14,17 +14,21 @@ from tlc_runner import TLCError
 from trace_check.by_tlc.running import Tlc, explain_by_tlc
 from trace_check.checker import check_trace
 from trace_check.events import ProgramStep, ProgramUnit
-from trace_check.observations import threads
-from trace_check.reader import read_trace
+from trace_check.observations import Thread, threads
+from trace_check.reader import Trace, read_trace
 from trace_check.writer import TraceWriter, start_trace
 
-__all__ = ["LEAST_RATIO", "Rate", "measure_rate", "write_long_trace"]
+__all__ = ["LEAST_RATIO", "LONGEST", "Rate", "measure_rate", "write_long_trace"]
 
 LEAST_RATIO = 50.0
 """How many times as fast the mirror's checker has to be."""
 
+LONGEST = 250
+"""Units of the longest program that a record holds."""
+
 _EVERY = 8  # each so-manieth unit is a gate
 _OUTCOME = "ok"
+_RUNS = 4  # of the mirror, in a round
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,12 @@ class Rate:
     Attributes:
         units: of the program.
         observations: what has to be explained.
-        mirror_seconds: of the mirror's checker, reading the file not included: the median of some runs.
-        tlc_seconds: of a run of TLC, all its threads together.
-        start_seconds: of a run of TLC on the same module with the first observation only: of Java, parsing and compiling.
+        mirror_seconds: of the mirror's checker, reading the file not included: the median of all its runs.
+        tlc_seconds: of a run of TLC, all its threads together: of the round whose TLC takes the median without its start.
+        start_seconds: of a run of TLC on the same module with the first observation only, in that round: of Java, parsing
+            and compiling.
         distinct: states of TLC.
+        rounds: of every round, in order, what TLC takes without its start.
     """
 
     units: int
@@ -46,6 +52,7 @@ class Rate:
     tlc_seconds: float
     start_seconds: float
     distinct: int
+    rounds: tuple[float, ...] = ()
 
     @property
     def mirror_rate(self) -> float:
@@ -70,6 +77,7 @@ class Rate:
             "mirror_cpu_seconds": round(self.mirror_seconds, 4),
             "tlc_cpu_seconds": round(self.tlc_seconds, 3),
             "tlc_start_cpu_seconds": round(self.start_seconds, 3),
+            "tlc_rounds_cpu_seconds": [round(seconds, 3) for seconds in self.rounds],
             "tlc_distinct": self.distinct,
             "mirror_observations_per_second": round(self.mirror_rate, 1),
             "tlc_observations_per_second": round(self.tlc_rate, 1),
@@ -77,47 +85,59 @@ class Rate:
         }
 
 
-def measure_rate(units: int = 48, *, runs: int = 5, tlc: Tlc | None = None) -> Rate:
-    """Time both engines on a trace of the reference.
+def measure_rate(units: int = LONGEST, *, rounds: int = 3, tlc: Tlc | None = None) -> Rate:
+    """Time both engines in turn on a trace of the reference.
 
     Args:
-        units: of its program.
-        runs: of the mirror.
-        tlc: what to run TLC with; by default with both of Java's compilers, as the run is no short one.
+        units: of its program; the more, the less do single runs of Java differ.
+        rounds: how many, each of some runs of the mirror and two of TLC.
+        tlc: what to run it with; by default as `--engine tlc` does, with the quicker one of Java's compilers.
 
     Raises:
         TLCError: TLC cannot run, or does not find that the trace conforms.
     """
-    tlc = tlc or Tlc(java_args=())
     with TemporaryDirectory(prefix="resume-contract-") as folder:
         path = Path(folder) / "long.jsonl"
         write_long_trace(path, units)
         trace = read_trace(path)
     (thread,) = threads(trace)
-    took = []
-    for _ in range(runs + 1):
-        begun = time.process_time()
-        if check_trace(trace).verdict != "conforms":
-            raise TLCError("the long trace does not conform by the mirror: mend write_long_trace")
-        took.append(time.process_time() - begun)
     brief = replace(thread, observations=thread.observations[:1])
-    start = _of_children()
-    explain_by_tlc([brief], [0], tlc)
-    middle = _of_children()
+    _by_mirror(trace)  # the first run also imports
+    mirror: list[float] = []
+    by_tlc: list[tuple[float, float]] = []
+    for _ in range(rounds):
+        mirror += [_by_mirror(trace) for _ in range(_RUNS)]
+        start, _ = _by_tlc(brief, tlc)
+        whole, distinct = _by_tlc(thread, tlc)
+        by_tlc.append((whole, start))
+    middle = sorted(by_tlc, key=lambda one: one[0] - one[1])[rounds // 2]
+    return Rate(
+        units,
+        len(thread.observations),
+        statistics.median(mirror),
+        *middle,
+        distinct,
+        tuple(whole - start for whole, start in by_tlc),
+    )
+
+
+def _by_mirror(trace: Trace) -> float:
+    """Processor time of the mirror's checker, in seconds."""
+    begun = time.process_time()
+    if check_trace(trace).verdict != "conforms":
+        raise TLCError("the long trace does not conform by the mirror: mend write_long_trace")
+    return time.process_time() - begun
+
+
+def _by_tlc(thread: Thread, tlc: Tlc | None) -> tuple[float, int]:
+    """Processor time of a run of TLC, in seconds, and its distinct states."""
+    begun = _of_children()
     run = explain_by_tlc([thread], [0], tlc)
-    end = _of_children()
     if not any(explanation.is_clean for explanation in run.threads[0].cheapest):
         raise TLCError(
             f"the long trace does not conform by TLC ({run.why or 'it violates'}): mend write_long_trace"
         )
-    return Rate(
-        units,
-        len(thread.observations),
-        statistics.median(took[1:]),  # the first one also imports and compiles
-        end - middle,
-        middle - start,
-        run.distinct,
-    )
+    return _of_children() - begun, run.distinct
 
 
 def write_long_trace(path: Path, units: int) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from pymodel.resume import actions as act
 from pymodel.resume import faults as dev
 from pymodel.resume import reading as at
-from trace_check.events import (
-    Refused,
-)
+from trace_check.events import ACTION_KINDS, Refused
 from trace_check.matching.moving import Move, Mover
 from trace_check.observations import Thread
 
@@ -30,6 +28,7 @@ class Hiding(Mover):
         self._rejects = any(
             isinstance(o.event, Refused) and o.event.what == "outcome" for o in thread.observations
         )
+        self._shows_all = thread.observes >= ACTION_KINDS
         self._unpromised = {thread.step(name) for name in thread.unpromised}
         # Whose load may go unseen has worked, perhaps, though of it only its end is shown.
         actors = thread.working if "loaded" in thread.observes else thread.runners
@@ -113,6 +112,8 @@ class Hiding(Mover):
                     yield from self._take_next(s, 0, act.Load, r, b)
             return
         kind = _AT_COMMIT if x == at.AT_COMMIT else self.c.kind[x]
+        if self.faultless and self._shows_all and x not in self._unpromised and kind != at.GATE:
+            return  # of the reference only the record of a gate goes unseen then
         if kind == _AT_COMMIT:
             if "committed" not in observes:
                 yield from self._take_next(s, 0, act.Commit, r)

@@ -23,6 +23,8 @@ __all__ = ["Action", "Move", "Mover"]
 
 Action = Callable[..., bool]
 
+_NOTHING = b"\0"
+
 
 class Move(NamedTuple):
     """A step: where it leads, the bits of the faults it uses, and what it is called."""
@@ -124,7 +126,7 @@ class Mover:
         """
         p = at.run_at(self.c, r)
         q, end = p + at.RUN_WIDTH, self.c.branches
-        if not (any(s[at.RUNS : p]) or any(s[q:end])):
+        if not (s[at.RUNS : p].strip(_NOTHING) or s[q:end].strip(_NOTHING)):
             return list(ask())  # nobody else has anything in hand
         before, rest = self._others  # most is asked of one state at a time
         if before is not s:
