@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 from pymodel.resume.clauses import CLAUSES
 
@@ -15,7 +16,7 @@ ASSERTED = 16
 CO_C = 1 << CLAUSES.index("CO-C")
 
 
-class Node(NamedTuple):
+class Node(msgspec.Struct, frozen=True, order=True, gc=False):
     """A place in the search: which observations are explained (bits), the state, and what it took.
 
     `broken` has a bit for each clause broken on the way, and from `ASSERTED` on one for each broken only by assertion.

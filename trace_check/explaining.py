@@ -284,13 +284,13 @@ def _plainly(steps: Steps, search: Search, budget: int, tried: set[int]) -> Expl
 
 def _without(steps: Steps, search: Search, budget: int) -> Explained | None:
     """What nothing explains of a thread that no faults explain, one way of all; None if the budget was used up."""
-    tries = []
+    tries: list[Explained] = []
     ways = [(one | CHECK_THEN_CLAIM, True) for one in search.prospects.again]
     if len(search.observations) <= _FEW:
         ways += [(_ALL_FAULTS & ~CHECK_THEN_CLAIM, False), (_ALL_FAULTS, True)]
     for faults, eager in ways:
         greedy = Search(steps, search.observations, only=faults, hasty=True, eager=eager)
-        if greedy.run_greedily(budget):
+        if greedy.run_greedily(budget, min((found.cost[0] for found in tries), default=None)):
             tries.append(greedy.found)
     if not tries:
         return None

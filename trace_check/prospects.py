@@ -424,10 +424,11 @@ class Prospects:
         owed = self._owed.get(actor)
         if owed is None:
             return False
-        here = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
-        return any(
-            not done >> i & 1 and not loads & ~done and (b, u) == here for i, loads, b, u in owed.passes
-        )
+        b, u = state[owed.offset + at.BRANCH], state[owed.offset + at.UNIT]
+        for i, loads, branch, unit in owed.passes:
+            if not (done >> i & 1 or loads & ~done) and branch == b and unit == u:
+                return True
+        return False
 
     def must_run(self, actor: str, b: int, x: int, done: int) -> bool:
         """Is a step of branch b still shown to be run by an actor, and without a load before?"""

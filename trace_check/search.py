@@ -109,6 +109,10 @@ class Search:
         self.found = Explained()
         self.parents: dict[Node, tuple[Node, str, int | None] | None] = {}
         self.kept: dict[tuple[int, bytes], list[Node]] = {}
+        self.ready: dict[int, list[int]] = {}
+        # The places that explain most.
+        self.most = -1
+        self.best: list[Node] = []
         self.queue: list[tuple[int, int, int, int, Node]] = []
         self.aside: list[tuple[int, int, int, int, Node]] = []
         # The places without a fault, until it is seen how far they get.
@@ -149,6 +153,7 @@ class Search:
             for actor, crew in self.matcher.thread.runners.items()
             if len(crew) == 1
         }
+        self.lone = [(actor, self.alone[actor]) for actor in self.workers if actor in self.alone]
         self.prospects = steps.prospects(observations, loosened)
         self.again = sum(self.prospects.again)
         self.refusals = _bits_of_actors(observations, Refused)
@@ -174,8 +179,8 @@ class Search:
             ):
                 return
         kept.append(node)
+        explained = self.note(node)
         self.parents[node] = parent
-        explained = (node.done & self.wanted).bit_count()
         cost = self.least_faults(node) if self.only is None else 0
         # Those that explain most come first, of them those with fewest unseen steps since the last event, then the
         # newest: a trace that conforms is seen to without a look at every order of what overlaps.
@@ -183,6 +188,16 @@ class Search:
         heappush(self.aside if self.hopeful and self.is_hopeless(node) else self.queue, entry)
         if not (node.faults or node.unmodelled or self.found.stuck):
             heappush(self.clean, entry[1:])
+
+    def note(self, node: Node) -> int:
+        """How many observations a place explains; it may be the furthest so far."""
+        explained = (node.done & self.wanted).bit_count()
+        if explained > self.most:
+            self.most = explained
+            self.best = []
+        if explained == self.most and node not in self.parents:
+            self.best.append(node)
+        return explained
 
     def is_refuted(self, faults: int) -> bool:
         """Is it known that these faults, or no more than some of them, explain nothing?"""
@@ -211,6 +226,13 @@ class Search:
 
     def enabled(self, done: int) -> list[int]:
         """The observations that nothing unexplained precedes."""
+        ready = self.ready.get(done)
+        if ready is None:
+            ready = self.ready[done] = self.find_enabled(done)
+        return ready
+
+    def find_enabled(self, done: int) -> list[int]:
+        """The same, looked for."""
         if self.loosened is not None:
             done = self.loosened.instances(done)
         first_end = math.inf
@@ -237,9 +259,13 @@ class Search:
         """The actors, of all or of some, that may do something unseen."""
         left, state = ~node.done, node.state
         found = []
-        for actor in self.workers if among is None else among:
-            mask, stays, phases = self.workers.get(actor, (0, False, ()))
-            if (mask & left or stays) and (not phases or any(map(state.__getitem__, phases))):
+        workers = self.workers
+        if among is not None:
+            workers = {actor: workers[actor] for actor in among if actor in workers}
+        for actor, (mask, stays, phases) in workers.items():
+            if (mask & left or stays) and (
+                not phases or state[phases[0]] or any(map(state.__getitem__, phases[1:]))
+            ):
                 found.append(actor)
         return found
 
@@ -269,8 +295,9 @@ class Search:
             if self.asserting >> i & 1 and self.at_once(node, i):
                 return
         # Last comes first: so that what is tried first is the earliest event, by the first of its readings.
+        takers = {i: self.takers(node, i) for i in enabled}
         for i in reversed(enabled):
-            for k in self.takers(node, i) if self.loosened is not None else (i,):
+            for k in takers[i]:
                 for move in reversed(self.moves(node, k)):
                     ends = (reading or unread) and self.ends_reading(node.state, move.state)
                     if (ends or not reading) and not (ends and unread):
@@ -278,7 +305,7 @@ class Search:
         self.unseen = unseen + 1
         if unread:
             self.read(node, unread[0])
-        for actor in self.may_act(node, enabled):
+        for actor in self.may_act(node, [k for i in enabled for k in takers[i]]):
             for move in self.steps.hidden(node.state, actor):
                 if unread and (move.name == _READ or self.ends_reading(node.state, move.state)):
                     continue
@@ -304,8 +331,8 @@ class Search:
         )
 
     def may_act(self, node: Node, enabled: list[int]) -> list[str]:
-        """The actors whose unseen steps have to be looked at now."""
-        events = [self.observations[k].event for i in enabled for k in self.takers(node, i)]
+        """The actors whose unseen steps have to be looked at now, where these observations may come next."""
+        events = [self.observations[k].event for k in enabled]
         acting = dict.fromkeys(event.actor for event in events)
         actors = self.live(node, acting if self.hasty else None)
         if self.loosened is not None:
@@ -351,9 +378,8 @@ class Search:
 
     def claim_at_once(self, node: Node) -> bool:
         """Let somebody claim who has read a gate that is claimed by now, and isn't shown to pass it later."""
-        for actor in self.live(node):
-            p = self.alone.get(actor)
-            if p is None or node.state[p + at.PHASE] != at.CHECKED:
+        for actor, p in self.lone:
+            if node.state[p + at.PHASE] != at.CHECKED or not self.live(node, [actor]):
                 continue
             if self.prospects.must_pass(actor, node.state, node.done):
                 continue
@@ -372,8 +398,10 @@ class Search:
         found = []
         reads: dict[bytes, bool] = {}  # whoever stands alike can read it or can't
         for actor, p in self.alone.items():
+            if node.state[p + at.PHASE] != at.READY:
+                continue
             run = node.state[p : p + at.RUN_WIDTH]
-            if run[at.PHASE] != at.READY or self.matcher.c.kind[run[at.STEP]] != at.GATE:
+            if self.matcher.c.kind[run[at.STEP]] != at.GATE:
                 continue
             if self.prospects.must_pass(actor, node.state, node.done):
                 if run not in reads:
@@ -399,6 +427,8 @@ class Search:
         self, node: Node, state: bytes, faults: int, name: str, i: int | None, actor: str | None = None
     ) -> None:
         """Add the place that a step leads to: observation i, or what an actor (None: somebody) does unseen."""
+        if self.only is not None and faults & ~self.only:
+            return
         broken = node.broken | self.steps.broken(state) & ~(node.broken >> ASSERTED)
         if broken & ~node.broken & _FD and not faults:
             # The code of an effect isn't known: two branches that answer it differently show that a fork deviated.
@@ -417,10 +447,11 @@ class Search:
             state = self.retired(done, state, actor)
         if actor is not None and (beyond := self.gone_on(done, state, actor)) is not None:
             between = Node(done, state, faults, node.unmodelled, broken)
+            self.note(between)
             self.parents.setdefault(between, (node, name, i))
             node, state, name, i = between, beyond, "Record", None
         if self.loosened is not None:
-            done, state = self.loosened.ordered(done, state)
+            done, state = self.loosened.ordered(done, state, actor)
         self.add(Node(done, state, faults, node.unmodelled, broken), (node, name, i))
 
     def gone_on(self, done: int, state: bytes, actor: str) -> bytes | None:
@@ -511,10 +542,14 @@ class Search:
                 continue
             self.force(self.furthest(faultless=False))
 
-    def run_greedily(self, budget: int) -> bool:
+    def run_greedily(self, budget: int, most: int | None = None) -> bool:
         """Take what nothing explains for true as it comes, and the first way to the end; see `run`.
 
         For a thread of which it is known that no faults explain it.
+
+        Args:
+            budget: how many places may have been expanded in all.
+            most: how many observations may turn out to be unmodelled; then it is given up as if the budget were used up.
         """
         found = self.found
         since = 0
@@ -525,6 +560,8 @@ class Search:
                 self.force(self.furthest(faultless=False))
                 since = found.expanded
             _, _, unseen, _, node = heappop(self.queue)
+            if most is not None and len(node.unmodelled) > most:
+                return False
             if node.done & self.wanted == self.wanted:
                 found.goals = [node]
                 return self.finish()
@@ -573,9 +610,11 @@ class Search:
 
     def furthest(self, faultless: bool) -> list[Node]:
         """The places that explain most observations (of those without any fault)."""
-        nodes = [n for n in self.parents if not faultless or not (n.faults or n.unmodelled)]
-        most = max((n.done & self.wanted).bit_count() for n in nodes)
-        best = [n for n in nodes if (n.done & self.wanted).bit_count() == most]
+        best = self.best
+        if faultless:
+            nodes = [n for n in self.parents if not (n.faults or n.unmodelled)]
+            most = max((n.done & self.wanted).bit_count() for n in nodes)
+            best = [n for n in nodes if (n.done & self.wanted).bit_count() == most]
         return sorted(best, key=lambda n: (n.faults.bit_count(), len(n.unmodelled), n.done, n.state))
 
     def way(self, node: Node) -> Way:

@@ -40,6 +40,10 @@ _OF_RUNNERS = (
 _BY_RUNNERS = ("gate", "record", "commit", "outcome")
 
 
+_Role = tuple[int, bytes]
+"""The stages that somebody has behind him, as bits, and his runner."""
+
+
 @dataclass(frozen=True)
 class Twins:
     """Actors that do the same things.
@@ -70,15 +74,50 @@ class Twins:
         """For each of them the bits of all its observations, and for some of these the stages that they are, as bits."""
         return tuple((sum(bits), {}) for bits in self.bits)
 
-    def roles(self, done: int, state: bytes) -> list[tuple[int, bytes]]:
+    @cached_property
+    def _last(self) -> list[tuple[int, bytes, list[_Role]]]:
+        """The place of which was asked last, and what was said."""
+        return []
+
+    def roles(self, done: int, state: bytes) -> list[_Role]:
         """Where each of them is: the stages that it has behind it, as bits, and its runner."""
-        found = []
-        for p, bits, (mask, known) in zip(self.offsets, self.bits, self.own, strict=True):
-            did = known.get(done & mask)
-            if did is None:
-                did = known[done & mask] = _did(done, bits)
-            found.append((did, state[p : p + at.RUN_WIDTH]))
-        return found
+        for before, old, roles in self._last:
+            if before == done and old is state:
+                return roles
+        roles = [self._role(place, done, state) for place in range(len(self.runners))]
+        self._last[:] = [(done, state, roles)]
+        return roles
+
+    def _role(self, place: int, done: int, state: bytes) -> _Role:
+        p, (mask, known) = self.offsets[place], self.own[place]
+        did = known.get(done & mask)
+        if did is None:
+            did = known[done & mask] = _did(done, self.bits[place])
+        return did, state[p : p + at.RUN_WIDTH]
+
+    def roles_after(self, done: int, state: bytes, moved: int | None) -> list[_Role]:
+        """The same of a place one step on from the one that was asked for last.
+
+        Args:
+            done, state: the place.
+            moved: which of them the step is of.
+        """
+        if moved is not None and self._last:
+            before, old, roles = self._last[0]
+            p, end = self.offsets[moved], self.offsets[-1] + at.RUN_WIDTH
+            others = self.all & ~self.own[moved][0]
+            if (
+                (done ^ before) & others == 0
+                and state[at.RUNS : p] == old[at.RUNS : p]
+                and state[p + at.RUN_WIDTH : end] == old[p + at.RUN_WIDTH : end]
+            ):
+                return [*roles[:moved], self._role(moved, done, state), *roles[moved + 1 :]]
+        return [self._role(place, done, state) for place in range(len(self.runners))]
+
+    @cached_property
+    def all(self) -> int:
+        """The bits of all their observations."""
+        return sum(mask for mask, _ in self.own)
 
     @cached_property
     def masks(self) -> tuple[int, ...]:
@@ -165,21 +204,25 @@ class Loosened:
             found.append(actor)
         return found
 
-    def ordered(self, done: int, state: bytes) -> tuple[int, bytes]:
-        """The place that stands for all in which the same actors have changed roles."""
-        for twins in self.twins:
-            roles = twins.roles(done, state)
+    def ordered(self, done: int, state: bytes, actor: str | None = None) -> tuple[int, bytes]:
+        """The place that stands for all in which the same actors have changed roles.
+
+        Args:
+            done, state: the place.
+            actor: whose step has led there, if it was somebody's.
+        """
+        number, place = self.places.get(actor or "", (-1, -1))
+        for k, twins in enumerate(self.twins):
+            roles = twins.roles_after(done, state, place if k == number else None)
             wanted = sorted(roles)
             if roles == wanted:
                 continue
             t = bytearray(state)
-            for mask in twins.masks:
-                done &= ~mask
-            for p, bits, (did, run) in zip(twins.offsets, twins.bits, wanted, strict=True):
-                t[p : p + at.RUN_WIDTH] = run
-                for n, bit in enumerate(bits):
-                    if did >> n & 1:
-                        done |= bit
+            for p, bits, role, old in zip(twins.offsets, twins.bits, wanted, roles, strict=True):
+                if role != old:
+                    t[p : p + at.RUN_WIDTH] = role[1]
+                    for n, bit in enumerate(bits):
+                        done = done | bit if role[0] >> n & 1 else done & ~bit
             state = bytes(t)
         return done, state
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Self
+from typing import Self
+
+import msgspec
 
 from pymodel.errors import CapacityError
 from pymodel.resume import actions as act
@@ -26,7 +28,7 @@ Action = Callable[..., bool]
 _NOTHING = b"\0"
 
 
-class Move(NamedTuple):
+class Move(msgspec.Struct, frozen=True, gc=False):
     """A step: where it leads, the bits of the faults it uses, and what it is called."""
 
     state: bytes
@@ -136,7 +138,7 @@ class Mover:
         effects = self._of_one.get(key)
         if effects is None:
             effects = self._of_one[key] = [
-                (t[: at.RUNS], t[p:q], t[end:], faults, name) for t, faults, name in ask()
+                (m.state[: at.RUNS], m.state[p:q], m.state[end:], m.faults, m.name) for m in ask()
             ]
         return [
             Move(b"".join((head, s[at.RUNS : p], run, s[q:end], durable)), faults, name)
@@ -146,8 +148,8 @@ class Mover:
     def _settled(self, s: bytes, actor: str, r: int, moves: Iterable[Move]) -> Iterator[Move]:
         """The moves of runner r, with what follows from each for the rest of its crew."""
         if actor not in self.crews.several:
-            for state, faults, name in moves:
-                yield Move(self.quotient.of(state), faults, name)
+            for move in moves:
+                yield Move(self.quotient.of(move.state), move.faults, move.name)
             return
         for move in moves:
             anew = bool(move.faults & dev.LEDGER_IGNORED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from pymodel.resume import actions as act
 from pymodel.resume import faults as dev
@@ -51,8 +52,8 @@ class Seeing(Asserting):
         """The steps that an observation may be.  `used`: the faults of the explanation so far."""
         event = observation.event
         if isinstance(event, Crashed):
-            for state, faults, name in self._all_crashed(s, event.actor):
-                yield Move(self.quotient.of(state), faults, name)
+            for move in self._all_crashed(s, event.actor):
+                yield Move(self.quotient.of(move.state), move.faults, move.name)
             return
         for r in self.crews.distinct(s, event.actor) or [0]:
             moves: Iterable[Move]
@@ -125,7 +126,7 @@ class Seeing(Asserting):
         for move in self._take_next(bytes(earlier), both, dev.LoadIgnoringLedger, r, b):
             state = bytearray(move.state)
             state[where] = state[at.run_at(self.c, r) + at.BASE] = s[where]
-            yield move._replace(state=bytes(state))
+            yield replace(move, state=bytes(state))
 
     def _computed(self, s: bytes, r: int, b: int, event: Computed, used: int) -> Iterator[Move]:
         if not self._is_at(s, r, b, self.thread.step(event.step)) or self._outlived(s, r, used):
@@ -138,7 +139,7 @@ class Seeing(Asserting):
             ):
                 state = bytearray(move.state)
                 state[at.run_at(self.c, r) + at.OUT] = o
-                yield move._replace(state=bytes(state))
+                yield replace(move, state=bytes(state))
         else:
             yield from self._take(s, 0, act.Compute, r, 0, o)
             yield from self._take(s, dev.RECOMPUTE_DIFFERS, dev.ComputeDiffering, r, o)
@@ -160,7 +161,7 @@ class Seeing(Asserting):
             if without != s and not list(self._take(s, 0, act.Compute, r, 0, o)):
                 for move in self._take(without, dev.FORK_NONDETERMINISM, act.Compute, r, 0, o):
                     state = move.state[:start] + kept + move.state[start + len(kept) :]
-                    yield move._replace(state=state)
+                    yield replace(move, state=state)
 
     def _computed_as_one_of_several(self, s: bytes, r: int, b: int, o: int) -> Iterator[Move]:
         """Compute where another branch has had several outcomes from the same inputs: any may be the code's."""
@@ -189,7 +190,7 @@ class Seeing(Asserting):
             state = bytearray(move.state)
             for p, before in kept.items():
                 state[p : p + c.computed_width] = before
-            yield move._replace(state=bytes(state))
+            yield replace(move, state=bytes(state))
 
     def _outlived(self, s: bytes, r: int, used: int) -> bool:
         return bool(used & dev.LOST_COMMIT) and bool(dev.is_outlived(self.c, s, r))
@@ -249,7 +250,7 @@ class Seeing(Asserting):
         for move in self._take(s, dev.RECORD_BEFORE_FIRE, dev.RecordUnfired, r):
             recorded = bytearray(move.state)
             recorded[at.ledger_at(self.c, b, x)] = o
-            yield move._replace(state=bytes(recorded))
+            yield replace(move, state=bytes(recorded))
 
     def _is_sealed_for(self, s: bytes, r: int, b: int) -> bool:
         """Would the store refuse what r holds for no other reason than that the branch is at its end?"""
@@ -379,7 +380,7 @@ class Seeing(Asserting):
                 state = bytearray(move.state)
                 for other in crew:
                     act.go_idle(self.c, state, other)
-                yield move._replace(state=bytes(state))
+                yield replace(move, state=bytes(state))
 
     def _crashed(self, s: bytes, r: int) -> Iterator[Move]:
         yield from self._take(s, 0, act.Crash, r)
