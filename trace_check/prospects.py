@@ -43,6 +43,7 @@ class _Owed:
             Whoever is the first to commit a unit records something of it.
         runs: of the other steps, the same and the step.
         all_runs, all_bound: the observations of the runs, and of the records and passes, as bits.
+        shown: all of them.
         speaking: what of all that is explained matters to it, as bits.
         loads: the loads that may come before any of it, as bits: until they are explained nothing is known of it.
         fates: what became of it, for each state of the ledgers and gates, part of `speaking`, and run of its own:
@@ -55,6 +56,7 @@ class _Owed:
     runs: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     all_runs: int = 0
     all_bound: int = 0
+    shown: int = 0
     speaking: int = 0
     loads: int = -1
     fates: dict[tuple[bytes, int, bytes], tuple[int, ...] | None] = field(default_factory=dict)
@@ -81,7 +83,7 @@ class Prospects:
         self._loads: dict[str, list[int]] = {}
         self._owed: dict[str, _Owed] = {}
         self._begun: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
-        self._hurried: dict[int, list[tuple[int, int, int, int]]] = {}
+        self._hurried: dict[int, tuple[int, list[tuple[int, int]]]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._crashes = [i for i, o in enumerate(observations) if isinstance(o.event, Crashed)]
         self._commits: dict[tuple[str, str], list[int]] = {}
@@ -124,7 +126,8 @@ class Prospects:
         for owed in self._owed.values():
             owed.all_runs = sum(1 << run[0] for run in owed.runs)
             owed.all_bound = sum(1 << one[0] for one in (*owed.records, *owed.passes))
-            owed.speaking = owed.all_runs | owed.all_bound
+            owed.shown = owed.all_runs | owed.all_bound
+            owed.speaking = owed.shown
             for i, loads, *_ in (*owed.records, *owed.passes, *owed.runs):
                 owed.speaking |= loads | self._passes_before.get(i, 0)
                 owed.loads &= loads
@@ -224,19 +227,24 @@ class Prospects:
         same = self._commits[one.branch, one.unit]
         return not any(j != i and self._may_come_before(j, i) for j in same)
 
-    def _hurrying(self, i: int) -> list[tuple[int, int, int, int]]:
-        """The passings of others that have to come before a record: where their runners are, branch and unit."""
+    def _hurrying(self, i: int, b: int, u: int) -> tuple[int, list[tuple[int, int]]]:
+        """The passings of others that have to come before a record in unit u of branch b.
+
+        As bits, and each: its bit, and where its runner is in a state.
+        """
         found = self._hurried.get(i)
         if found is None:
             actor = self._observations[i].event.actor
             low = min(self._observations[k].low for k in self._stage(i))
-            found = self._hurried[i] = [
-                (j, other.offset, b, u)
+            passes = [
+                (1 << j, other.offset)
                 for name, other in self._owed.items()
                 if name != actor
-                for j, _, b, u in other.passes
-                if max((self._observations[k].high for k in self._stage(j)), default=math.inf) < low
+                for j, _, *place in other.passes
+                if place == [b, u]
+                and max((self._observations[k].high for k in self._stage(j)), default=math.inf) < low
             ]
+            found = self._hurried[i] = sum(bit for bit, _ in passes), passes
         return found
 
     def _stage(self, i: int) -> tuple[int, ...]:
@@ -320,7 +328,7 @@ class Prospects:
         read = b"".join([state[span] for span in self._fateful])
         left = ~done
         for owed in self._owed.values():
-            if owed.loads & left or not (owed.all_runs | owed.all_bound) & left:
+            if owed.loads & left or not owed.shown & left:
                 continue
             key = read, done & owed.speaking, state[owed.offset : owed.offset + at.RUN_WIDTH]
             try:
@@ -376,10 +384,14 @@ class Prospects:
 
     def _is_hurried(self, i: int, done: int, state: bytes, b: int, u: int) -> bool:
         """Does somebody who hasn't read the gate yet pass it before record i of its owner?"""
-        for j, p, branch, unit in self._hurrying(i):
-            if done >> j & 1 or branch != b or unit != u:
-                continue
-            if state[p + at.PHASE] != at.CHECKED or state[p + at.BRANCH] != b or state[p + at.UNIT] != u:
+        every, passes = self._hurrying(i, b, u)
+        left = every & ~done
+        if not left:
+            return False
+        for bit, p in passes:
+            if left & bit and (
+                state[p + at.PHASE] != at.CHECKED or state[p + at.BRANCH] != b or state[p + at.UNIT] != u
+            ):
                 return True
         return False
 
@@ -400,15 +412,12 @@ class Prospects:
                 if owed is None or len(crew) > 1:
                     return True
                 hurried = (
-                    j
-                    for i, loads, branch, unit in owed.records
-                    if not done >> i & 1 and not loads & ~done and (branch, unit) == here[:2]
-                    for j in self._hurrying(i)
+                    passing
+                    for i, loads, b, u in owed.records
+                    if not done >> i & 1 and not loads & ~done and (b, u) == here[:2]
+                    for passing in self._hurrying(i, b, u)[1]
                 )
-                if all(
-                    done >> j & 1 or (branch, unit) != here[:2] or self._is_at(state, q, here)
-                    for j, q, branch, unit in hurried
-                ):
+                if all(done & bit or self._is_at(state, q, here) for bit, q in hurried):
                     return True
         return False
 
