@@ -58,9 +58,9 @@ def counts_up(s: Any, first: int, stride: int, count: int, value: int) -> bool:
 
 
 def same_bytes(s: Any, p: int, q: int, count: int, stride: int, ignored: int) -> bool:
-    """Are these many bytes of a state, `stride` apart, the same from p on as from q on, but for the ignored bits?"""
+    """Are these many bytes of a state, `stride` apart, the same from p on as from q on, but for a bit (0: none)?"""
     one, two = bytes(s[p : p + count * stride : stride]), bytes(s[q : q + count * stride : stride])
     return one == two or (ignored != 0 and one.translate(_WITH[ignored]) == two.translate(_WITH[ignored]))
 
 
-_WITH = [bytes(byte | bits for byte in range(256)) for bits in range(256)]
+_WITH = {1 << k: bytes(byte | 1 << k for byte in range(256)) for k in range(8)}

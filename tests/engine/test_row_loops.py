@@ -62,7 +62,7 @@ def test_counting_up(state: list[int], column: tuple[int, int, int], value: int,
 
 
 @COMPILES
-@given(STATES, columns(), st.integers(0, WIDTH - 1), st.integers(0, 7), st.data())
+@given(STATES, columns(), st.integers(0, WIDTH - 1), st.sampled_from([0, 1, 2, 4, 128]), st.data())
 def test_of_two_columns(
     state: list[int], column: tuple[int, int, int], other: int, ignored: int, data: st.DataObject
 ) -> None:
@@ -70,7 +70,9 @@ def test_of_two_columns(
     count = min(count, (WIDTH - 1 - other) // stride + 1)
     if data.draw(st.booleans()):
         for i in range(count):
-            state[other + i * stride] = state[first + i * stride] ^ data.draw(st.integers(0, 7))
+            state[other + i * stride] = state[first + i * stride] ^ data.draw(
+                st.sampled_from([0, 1, 2, 4, 128])
+            )
     pairs = [(state[first + i * stride], state[other + i * stride]) for i in range(count)]
     same = all(one | ignored == two | ignored for one, two in pairs)
     assert agreed("same_bytes", state, first, other, count, stride, ignored) == same
