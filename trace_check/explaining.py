@@ -100,21 +100,25 @@ def explain(matcher: Matcher, budget: int, *, below: int | None = None) -> Expla
         below: look only for explanations by fewer faults than so many.
     """
     steps = Steps(matcher)
-    found = _at_a_glance(steps, budget) if below is None else None
-    if found is None:
-        found = _explain(steps, below, budget)
+    found = _at_a_glance(steps, budget) if below is None else Explained()
+    if not found.goals:
+        spent = found.expanded
+        found = _explain(steps, below, budget - spent)
+        found.expanded += spent
     found.shown = steps.surely_broken()
     return found
 
 
-def _at_a_glance(steps: Steps, budget: int) -> Explained | None:
-    """What shows that the thread conforms, if that is soon to be seen."""
+def _at_a_glance(steps: Steps, budget: int) -> Explained:
+    """What shows that the thread conforms, if that is soon to be seen; else without a goal."""
     if steps.surely_broken():
-        return None
+        return Explained()
     observations = steps.matcher.thread.observations
     plain = Search(steps.without_faults(), observations, only=0, hasty=True)
     finished = plain.run(min(_GLANCE * len(observations), budget))
-    return plain.found if finished and plain.found.goals else None
+    if not finished or any(goal.broken for goal in plain.found.goals):
+        plain.found.goals.clear()  # a way that it has missed may break nothing
+    return plain.found
 
 
 def _explain(steps: Steps, below: int | None, budget: int) -> Explained:
@@ -155,7 +159,8 @@ def _cleanly(steps: Steps, search: Search, budget: int) -> tuple[Explained | Non
         dive = Search(steps, search.observations, only=0, hasty=hasty)
         finished = dive.run(min(places, budget - spent))
         spent += dive.found.expanded
-        if finished and dive.found.goals:
+        # What a hasty look finds to break may hold on a way that it has missed.
+        if finished and dive.found.goals and not (hasty and any(goal.broken for goal in dive.found.goals)):
             return dive.found, spent
     return None, spent
 

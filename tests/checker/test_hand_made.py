@@ -560,3 +560,15 @@ def test_unseen_answers_leave_room_for_those_that_are_shown(tmp_path: Path) -> N
         open_interrupts=[],
     )
     assert script.check(tmp_path).verdict == "violates"
+
+
+def test_liveness_holds_where_somebody_may_be_at_work_unseen(tmp_path: Path) -> None:
+    """Of `p1` something is shown only later, so a look at those alone who come next finds nobody at work."""
+    script = Script(*GATE, observes=ACTION_KINDS - {"loaded"})
+    script.line("p2", "resume_failed", error="Busy")
+    script.park("p1", "g")
+    for delivery in "d1", "d2", "d3", "d4":
+        script.answer("client", "g", delivery, "yes", accepted=delivery == "d1")
+    found = script.check(tmp_path)
+    assert (found.verdict, found.explanations) == ("conforms", ((),))
+    assert found.hidden_steps == 1  # it has loaded
