@@ -181,6 +181,7 @@ def bench_traces(
     *,
     runs: int = 3,
     units: int = LONGEST,
+    rounds: int = 5,
     tlc: Tlc | None = None,
     on_run: Callable[[str], None] | None = None,
 ) -> TraceBench:
@@ -190,9 +191,10 @@ def bench_traces(
 
     Args:
         events: sizes of the conforming logs; the smallest is also that of the mixed one, the largest that of the short.
-        runs: of the small trace, of each race, and rounds beside TLC: the median counts.
+        runs: of the small trace and of each race: the median counts.
         units: of the program of the trace that TLC is timed on.
-        tlc: what to run it with; see `measure_rate`.
+        rounds: how often it is, see `measure_rate`.
+        tlc: what to run it with.
         on_run: told which run begins.
 
     Raises:
@@ -230,7 +232,7 @@ def bench_traces(
     say("races of 16")
     races = _races(runs)
     say("beside TLC")
-    return TraceBench(rows, races, measure_rate(units, rounds=runs, tlc=tlc))
+    return TraceBench(rows, races, measure_rate(units, rounds=rounds, tlc=tlc))
 
 
 def _races(runs: int) -> Races:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from resume_contract.bench_traces import bench_traces
 
 
 def test_its_rows_and_what_misses_a_target() -> None:
     told: list[str] = []
-    found = bench_traces([10_000], runs=1, units=6, on_run=told.append)
+    found = bench_traces([10_000], runs=1, units=6, rounds=2, on_run=told.append)
     verdicts = {name: row.verdict for name, row in found.rows.items()}
     assert verdicts == {
         "small": "violates",
@@ -20,6 +22,10 @@ def test_its_rows_and_what_misses_a_target() -> None:
     assert told == ["small", "mixed", "conforming 10,000", "short 10,000", "races of 16", "beside TLC"]
     assert found.beside_tlc.units == 6
     assert found.beside_tlc.tlc_seconds > found.beside_tlc.mirror_seconds > 0
+    assert len(found.beside_tlc.rounds) == 2
+    assert sum(found.beside_tlc.rounds) / 2 == pytest.approx(
+        found.beside_tlc.tlc_seconds - found.beside_tlc.start_seconds
+    )
     assert found.rows["conforming 10000"].events == 81 * found.rows["conforming 10000"].threads
     assert all(row.cpu_seconds > 0.1 and row.peak_megabytes > 20 for row in found.rows.values())
     assert (found.races.traces, found.races.unchecked) == (24, 0)

@@ -28,7 +28,7 @@ LONGEST = 250
 
 _EVERY = 8  # each so-manieth unit is a gate
 _OUTCOME = "ok"
-_RUNS = 4  # of the mirror, in a round
+_RUNS = 6  # of the mirror, before each of TLC
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Rate:
     Attributes:
         units: of the program.
         observations: what has to be explained.
-        mirror_seconds: of the mirror's checker, reading the file not included: the median of all its runs.
-        tlc_seconds: of a run of TLC, all its threads together: of the round whose TLC takes the median without its start.
-        start_seconds: of a run of TLC on the same module with the first observation only, in that round: of Java, parsing
-            and compiling.
+        mirror_seconds: of the mirror's checker, reading the file not included: the mean of all its runs.
+        tlc_seconds: of a run of TLC, all its threads together: the mean.
+        start_seconds: of a run of TLC on the same module with the first observation only, the mean: of Java, parsing and
+            compiling.
         distinct: states of TLC.
         rounds: of every round, in order, what TLC takes without its start.
     """
@@ -85,12 +85,12 @@ class Rate:
         }
 
 
-def measure_rate(units: int = LONGEST, *, rounds: int = 3, tlc: Tlc | None = None) -> Rate:
+def measure_rate(units: int = LONGEST, *, rounds: int = 5, tlc: Tlc | None = None) -> Rate:
     """Time both engines in turn on a trace of the reference.
 
     Args:
         units: of its program; the more, the less do single runs of Java differ.
-        rounds: how many, each of some runs of the mirror and two of TLC.
+        rounds: how many, each of two runs of TLC and some of the mirror before either.
         tlc: what to run it with; by default as `--engine tlc` does, with the quicker one of Java's compilers.
 
     Raises:
@@ -104,20 +104,23 @@ def measure_rate(units: int = LONGEST, *, rounds: int = 3, tlc: Tlc | None = Non
     brief = replace(thread, observations=thread.observations[:1])
     _by_mirror(trace)  # the first run also imports
     mirror: list[float] = []
-    by_tlc: list[tuple[float, float]] = []
+    starts: list[float] = []
+    wholes: list[float] = []
     for _ in range(rounds):
         mirror += [_by_mirror(trace) for _ in range(_RUNS)]
-        start, _ = _by_tlc(brief, tlc)
+        starts.append(_by_tlc(brief, tlc)[0])
+        mirror += [_by_mirror(trace) for _ in range(_RUNS)]
         whole, distinct = _by_tlc(thread, tlc)
-        by_tlc.append((whole, start))
-    middle = sorted(by_tlc, key=lambda one: one[0] - one[1])[rounds // 2]
+        wholes.append(whole)
+    # Means of all, as a run of TLC is so long that it is a mean of what the machine does meanwhile.
     return Rate(
         units,
         len(thread.observations),
-        statistics.median(mirror),
-        *middle,
+        statistics.mean(mirror),
+        statistics.mean(wholes),
+        statistics.mean(starts),
         distinct,
-        tuple(whole - start for whole, start in by_tlc),
+        tuple(whole - start for whole, start in zip(wholes, starts, strict=True)),
     )
 
 

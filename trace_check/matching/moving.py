@@ -149,7 +149,8 @@ class Mover:
         """The moves of runner r, with what follows from each for the rest of its crew."""
         if actor not in self.crews.several:
             for move in moves:
-                yield Move(self.quotient.of(move.state), move.faults, move.name)
+                state = self.quotient.of(move.state)
+                yield move if state is move.state else Move(state, move.faults, move.name)
             return
         for move in moves:
             anew = bool(move.faults & dev.LEDGER_IGNORED)
