@@ -49,3 +49,7 @@ def test_its_rows_and_what_misses_a_target() -> None:
     )
     heavy = fast | {"mixed 10000": replace(fast["mixed 10000"], cpu_seconds=1.0, peak_megabytes=501.0)}
     assert [line.partition(":")[0] for line in replace(found, rows=heavy).missed] == ["mixed 10000"] * 2
+    slow = replace(fast["conforming 10000"], cpu_seconds=1.0)
+    for threads, misses in (99_999, 0), (100_000, 1):
+        rows = fast | {"conforming 10000": replace(slow, threads=threads)}
+        assert len(replace(found, rows=rows).missed) == misses
