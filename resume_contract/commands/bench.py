@@ -44,6 +44,7 @@ def bench_command(
     if traces:
         from trace_check.by_tlc.running import Tlc
 
+        # With both of Java's compilers: of a run as long as this TLC is the quicker for it.
         _bench_traces(events, runs, write, as_json, Tlc(tlc_jar, java, heap, java_args=()))
     load_manifest(manifest).select([model])
     if write is not None:
