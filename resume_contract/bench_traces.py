@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pymodel.resume.layout import MOST_STEPS
 from resume_contract.errors import CHECKED, DIFFERS, ResumeContractError
 from resume_contract.places import ROOT
-from trace_check.by_tlc.rate import LEAST_RATIO, LONGEST, Rate, measure_rate
+from trace_check.by_tlc.rate import LEAST_RATIO, Rate, measure_rate
 from trace_check.by_tlc.running import Tlc
 from trace_check.streaming.generate import MODELS, write_log
 
@@ -184,7 +185,7 @@ def bench_traces(
     events: Sequence[int] = (1_000_000, 10_000_000),
     *,
     runs: int = 3,
-    units: int = LONGEST,
+    units: int = MOST_STEPS,
     rounds: int = 5,
     tlc: Tlc | None = None,
     on_run: Callable[[str], None] | None = None,

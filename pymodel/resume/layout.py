@@ -13,7 +13,10 @@ from pymodel.resume import reading as at
 from pymodel.resume.faults import LOST_ANSWER
 from pymodel.resume.program import KINDS, Program
 
-__all__ = ["OVERFLOWS", "Bounds", "Config", "lay_out"]
+__all__ = ["MOST_STEPS", "OVERFLOWS", "Bounds", "Config", "lay_out"]
+
+MOST_STEPS = 250
+"""Steps, and units, of a program that fits the record's bytes."""
 
 OVERFLOWS = (
     "",
@@ -161,8 +164,10 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
     """
     steps = program.steps
     unit_count, step_count = len(program.units), len(steps)
-    if step_count > 250 or unit_count > 250:
-        raise ModelError(f"program {program.name}: it has {step_count} steps: at most 250 fit a record")
+    if step_count > MOST_STEPS or unit_count > MOST_STEPS:
+        raise ModelError(
+            f"program {program.name}: it has {step_count} steps: at most {MOST_STEPS} fit a record"
+        )
     length = max(bounds.length, unit_count)
     stride = step_count + 1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pymodel.resume.layout import MOST_STEPS
 from tlc_runner import TLCError
 from trace_check.by_tlc.running import Tlc, explain_by_tlc
 from trace_check.checker import check_trace
@@ -18,13 +19,10 @@ from trace_check.observations import Thread, threads
 from trace_check.reader import Trace, read_trace
 from trace_check.writer import TraceWriter, start_trace
 
-__all__ = ["LEAST_RATIO", "LONGEST", "Rate", "measure_rate", "write_long_trace"]
+__all__ = ["LEAST_RATIO", "Rate", "measure_rate", "write_long_trace"]
 
 LEAST_RATIO = 50.0
 """How many times as fast the mirror's checker has to be."""
-
-LONGEST = 250
-"""Units of the longest program that a record holds."""
 
 _EVERY = 8  # each so-manieth unit is a gate
 _OUTCOME = "ok"
@@ -85,7 +83,7 @@ class Rate:
         }
 
 
-def measure_rate(units: int = LONGEST, *, rounds: int = 5, tlc: Tlc | None = None) -> Rate:
+def measure_rate(units: int = MOST_STEPS, *, rounds: int = 5, tlc: Tlc | None = None) -> Rate:
     """Time both engines in turn on a trace of the reference.
 
     Args:
