@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["all_are", "copy_row", "counts_up", "greatest_of", "last_of", "same_bytes"]
+__all__ = [
+    "all_are",
+    "copy_row",
+    "counts_up",
+    "first_zero",
+    "gather",
+    "greatest_of",
+    "last_of",
+    "none_above",
+    "same_bytes",
+]
 
 
 def copy_row(out: NDArray[np.uint8], row: int, state: NDArray[Any]) -> None:
@@ -46,6 +56,39 @@ def greatest_of(s: Any, first: int, stride: int, count: int) -> int:
     return max(bytes(s[first : first + count * stride : stride]), default=0)
 
 
+def none_above(s: Any, first: int, stride: int, count: int, most: int) -> bool:
+    """Is none of some bytes of a state, which are told as in `last_of`, greater than `most`, 0 to 255?"""
+    return not bytes(s[first : first + count * stride : stride]).translate(None, _UP_TO[most])
+
+
+def first_zero(s: Any, first: int, stride: int, count: int, among: Any) -> int:
+    """Which is the first of some bytes of a state that is 0, of those that count: from 1; 0 if none is.
+
+    Args:
+        s, first, stride, count: as in `last_of`.
+        among: uint8[> count] or bytes, from 1: 1 for those that count, else 0.
+    """
+    zeros = bytes(s[first : first + count * stride : stride]).translate(_IS_ZERO)
+    found = int.from_bytes(zeros, "little") & int.from_bytes(bytes(among[1 : count + 1]), "little")
+    return ((found & -found).bit_length() + 7) // 8
+
+
+def gather(
+    t: Any, to: int, s: Any, base: int, offsets: Any, kept: Any, row: int, first: int, last: int
+) -> None:
+    """Copy bytes of a state that lie here and there side by side into another, or 0 for those that are not to be kept.
+
+    Args:
+        t, to: into what, and where the one with number `first` goes.
+        s, base: from what, and from where on the offsets count.
+        offsets: of each byte, by its number.
+        kept, row: kept[row + number]: is it to be kept?
+        first, last: numbers.
+    """
+    wanted = zip(offsets[first : last + 1], kept[row + first : row + last + 1], strict=True)
+    t[to : to + last + 1 - first] = bytes([s[base + offset] if keep else 0 for offset, keep in wanted])
+
+
 def all_are(s: Any, first: int, stride: int, count: int, value: int) -> bool:
     """Have all of some bytes of a state, which are told as in `last_of`, this value?"""
     return bytes(s[first : first + count * stride : stride]).count(value) == count
@@ -64,3 +107,5 @@ def same_bytes(s: Any, p: int, q: int, count: int, stride: int, ignored: int) ->
 
 
 _WITH = {1 << k: bytes(byte | 1 << k for byte in range(256)) for k in range(8)}
+_UP_TO = [bytes(range(most + 1)) for most in range(256)]
+_IS_ZERO = bytes([1]) + bytes(255)

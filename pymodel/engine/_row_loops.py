@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["all_are", "copy_row", "counts_up", "greatest_of", "last_of", "same_bytes"]
+__all__ = [
+    "all_are",
+    "copy_row",
+    "counts_up",
+    "first_zero",
+    "gather",
+    "greatest_of",
+    "last_of",
+    "none_above",
+    "same_bytes",
+]
 
 
 def copy_row(out: Any, row: Any, state: Any) -> None:
@@ -24,6 +34,27 @@ def greatest_of(s: Any, first: Any, stride: Any, count: Any) -> Any:
     for i in range(count):
         greatest = max(greatest, s[first + i * stride])
     return greatest
+
+
+def none_above(s: Any, first: Any, stride: Any, count: Any, most: Any) -> Any:
+    for i in range(count):
+        if s[first + i * stride] > most:
+            return False
+    return True
+
+
+def first_zero(s: Any, first: Any, stride: Any, count: Any, among: Any) -> Any:
+    for i in range(count):
+        if among[i + 1] != 0 and s[first + i * stride] == 0:
+            return i + 1
+    return 0
+
+
+def gather(
+    t: Any, to: Any, s: Any, base: Any, offsets: Any, kept: Any, row: Any, first: Any, last: Any
+) -> Any:
+    for i in range(first, last + 1):
+        t[to + i - first] = s[base + offsets[i]] if kept[row + i] != 0 else 0
 
 
 def all_are(s: Any, first: Any, stride: Any, count: Any, value: Any) -> Any:

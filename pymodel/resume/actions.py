@@ -49,7 +49,6 @@ from pymodel.resume.reading import (
     IDLE,
     INDEX,
     INVALID,
-    LEDGER_WIDTH,
     LENGTH,
     NONE,
     OUT,
@@ -89,6 +88,7 @@ from pymodel.resume.reading import (
     unit_after,
     world_at,
 )
+from pymodel.rows import counts_up, gather
 
 # What would not fit: the numbers that byte 0 of a state may carry.
 FULL_COMPUTED = 1
@@ -161,11 +161,15 @@ def note_computed(c, s, t, b, x, o):
 def note_content(c, s, t, b, x, at):
     """Write Content(b, x) from `at` on, step by step: `content`, with one look at each checkpoint."""
     row = x * c.stride
-    ledger = ledger_at(c, b, 1)
-    for y in range(1, c.S + 1):
-        t[at + y - 1] = s[ledger + (y - 1) * LEDGER_WIDTH] if c.inputs[row + y] else NONE
+    n = length(c, s, b)
     p = ckpt_at(c, b, 1)
-    for _ in range(length(c, s, b)):
+    in_order = counts_up(s, p + ENTRY_UNIT, c.entry, n, 1)  # as nearly always
+    sealed = c.first[min(n + 1, c.unit_of[x])] - 1 if in_order else 0
+    gather(t, at, s, branch_at(c, b), c.sealed, c.inputs, row, 1, sealed)
+    gather(t, at + sealed, s, branch_at(c, b), c.recorded, c.inputs, row, sealed + 1, c.S)
+    if in_order:
+        return
+    for _ in range(n):
         u = s[p + ENTRY_UNIT]
         if u != NONE and u < c.unit_of[x]:
             for y in range(c.first[u], c.first[u + 1]):

@@ -48,6 +48,7 @@ from pymodel.resume.reading import (
     HOLDS,
     IDLE,
     INDEX,
+    LEDGER_WIDTH,
     LENGTH,
     NONE,
     OWN_LENGTH,
@@ -77,7 +78,15 @@ from pymodel.resume.reading import (
     unit_after,
     world_at,
 )
-from pymodel.rows import all_are, counts_up, greatest_of, last_of, same_bytes
+from pymodel.rows import (
+    all_are,
+    counts_up,
+    first_zero,
+    greatest_of,
+    last_of,
+    none_above,
+    same_bytes,
+)
 
 
 def own_at(c, b, i):
@@ -110,21 +119,23 @@ def PC(c, s):
 
 def EO(c, s):
     """Effect exactly-once: applied at most once, and at least once if recorded or committed by this branch."""
-    effects = c.effects
     for b in range(1, c.B + 1):
-        world = world_at(c, b, 0) + APPLIED
+        applied = world_at(c, b, 1) + APPLIED
+        if not none_above(s, applied, WORLD_WIDTH, c.S, 1):
+            return False
+        x = first_zero(s, applied, WORLD_WIDTH, c.S, c.is_effect)
+        if x == NONE:
+            continue
         own = own_at(c, b, 1) + ENTRY_UNIT
         n = s[branch_at(c, b) + OWN_LENGTH]
         top = greatest_of(s, own, c.entry, n)
-        for i in range(c.many[EFFECT]):
-            x = effects[i]
-            applied = s[world + x * WORLD_WIDTH]
-            if applied > 1:
-                return False
-            if applied == 0:
-                if s[ledger_at(c, b, x)] != NONE:
+        if top < c.unit_of[x] and all_are(s, ledger_at(c, b, x), LEDGER_WIDTH, c.S + 1 - x, NONE):
+            continue  # nearly always nothing from there on is recorded
+        for y in range(x, c.S + 1):
+            if c.is_effect[y] and s[applied + (y - 1) * WORLD_WIDTH] == 0:
+                if s[ledger_at(c, b, y)] != NONE:
                     return False
-                if c.unit_of[x] <= top and last_of(s, own, c.entry, n, c.unit_of[x]) != NONE:
+                if c.unit_of[y] <= top and last_of(s, own, c.entry, n, c.unit_of[y]) != NONE:
                     return False
     return True
 
@@ -227,15 +238,18 @@ def COV(c, s):
 def COC(c, s):
     """Consume-once, consumption: claimed at most once; take-overs don't count."""
     for b in range(1, c.B + 1):
-        for i in range(c.many[GATE]):
-            if s[gate_at(c, b, c.gates[i]) + GATE_CLAIMS] > 1:
-                return False
+        claims = branch_at(c, b) + c.gate + GATE_CLAIMS
+        if not none_above(s, claims, c.gate_width, c.many[GATE], 1):
+            return False
     return True
 
 
 def RD(c, s):
     """Recovery determinism: the same branch, step and inputs have one valid outcome."""
     for b in range(1, c.B + 1):
+        first = branch_at(c, b) + c.computed
+        if none_above(s, first, c.computed_width, c.many[PURE], 1):
+            continue
         for i in range(c.many[PURE]):
             p = computed_at(c, b, c.pures[i])
             for k in range(2, s[p] + 1):

@@ -77,7 +77,7 @@ class Bounds:
 class Config(NamedTuple):
     """What every function of the model gets as ``c``.  Lists are indexed from 1; two-dimensional ones are flat.
 
-    Compiled functions get arrays of int64 in their place (see `pymodel.resume.model`).
+    Compiled functions get arrays in their place (see `pymodel.resume.model`).
     """
 
     R: int
@@ -129,14 +129,20 @@ class Config(NamedTuple):
     """first[u]: the first step of unit u; first[U + 1] is S + 1"""
     unit_of: Any
     kind: Any
+    is_effect: Any
+    """is_effect[x]: 1 or 0; bytes"""
     many: Any
     """many[k]: how many steps are of a kind"""
     pures: Any
-    """the steps of each kind, from 0, each list with a 0 at its end"""
-    effects: Any
+    """the steps of this kind, from 0, with a 0 at the end"""
     gates: Any
+    """the same"""
     place: Any
     """place[x]: where the outcome of step x stands in its unit's checkpoint, from 0"""
+    sealed: Any
+    """sealed[x]: where in a branch's block the outcome of step x is once the units are checkpointed in order up to its own"""
+    recorded: Any
+    """recorded[x]: where in a branch's block ledger[x] is"""
     gate_in: Any
     """gate_in[u]: the gate of unit u, or 0"""
     gate_slot: Any
@@ -247,11 +253,13 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         first=first,
         unit_of=unit_of,
         kind=kind,
+        is_effect=bytes(k == at.EFFECT for k in kind),
         many=[len(of_kind) for of_kind in by_kind],
         pures=[*by_kind[at.PURE], 0],
-        effects=[*by_kind[at.EFFECT], 0],
         gates=[*by_kind[at.GATE], 0],
         place=place,
+        sealed=[offsets[0] + (u - 1) * entry + at.ENTRY_OUT + k for u, k in zip(unit_of, place, strict=True)],
+        recorded=[offsets[3] + (x - 1) * at.LEDGER_WIDTH for x in range(stride)],
         gate_in=gate_in,
         gate_slot=gate_slot,
         pure_slot=pure_slot,

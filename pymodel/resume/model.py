@@ -19,10 +19,13 @@ __all__ = ["FAULTS", "build", "fault_bits", "fault_names", "with_arrays"]
 
 
 def with_arrays(config: Config) -> Config:
-    """The same configuration with arrays of int64 for lists, which is what compiled functions take."""
+    """The same configuration with arrays for lists and bytes, which is what compiled functions take."""
     fields: dict[str, Any] = config._asdict()
     arrays = {name: np.array(value, np.int64) for name, value in fields.items() if isinstance(value, list)}
-    return Config(**(fields | arrays))
+    octets = {
+        name: np.frombuffer(value, np.uint8) for name, value in fields.items() if isinstance(value, bytes)
+    }
+    return Config(**(fields | arrays | octets))
 
 
 def build(
