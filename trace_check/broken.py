@@ -59,23 +59,31 @@ class Judge:
         # The parts of the state that was judged last, and the verdict: one state after the other has most as they were.
         self._parts: list[bytes | None] = [None] * len(_PARTS)
         self._broken = 0
+        # By what has changed, as bits: the clauses that read any of it.
+        self._concerned: dict[int, list[_Clause]] = {}
 
     def broken(self, state: bytes) -> int:
         """One bit for each broken clause, in the order of `CLAUSES`."""
-        parts, changed = self._parts, 0
-        for k, where in enumerate(self._where):
-            read = state[where[0]] if len(where) == 1 else b"".join([state[span] for span in where])
-            if read != parts[k]:
-                parts[k] = read
-                changed |= 1 << k
-        if changed:
-            for clause in self._clauses:
-                if clause.reads & changed:
-                    key = tuple([parts[k] for k in clause.parts])
-                    held = clause.known.get(key)
-                    if held is None:
-                        held = clause.known[key] = clause.holds(self._c, state)
-                    self._broken = self._broken & ~clause.bit if held else self._broken | clause.bit
+        before = self._parts
+        parts = self._parts = [
+            state[where[0]] if len(where) == 1 else b"".join([state[span] for span in where])
+            for where in self._where
+        ]
+        changed = 0
+        if parts != before:
+            for k, (now, was) in enumerate(zip(parts, before, strict=True)):
+                if now != was:
+                    changed |= 1 << k
+            concerned = self._concerned.get(changed)
+            if concerned is None:
+                concerned = [clause for clause in self._clauses if clause.reads & changed]
+                self._concerned[changed] = concerned
+            for clause in concerned:
+                key = tuple([parts[k] for k in clause.parts])
+                held = clause.known.get(key)
+                if held is None:
+                    held = clause.known[key] = clause.holds(self._c, state)
+                self._broken = self._broken & ~clause.bit if held else self._broken | clause.bit
         return self._broken
 
 

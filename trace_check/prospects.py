@@ -62,6 +62,35 @@ class _Owed:
     fates: dict[tuple[bytes, int, bytes], tuple[int, ...] | None] = field(default_factory=dict)
 
 
+class _Windows:
+    """Of whom something is known: between the last of the loads that come first and the last that is shown of it.
+
+    Args:
+        owed: of each actor.
+        count: the observations.
+    """
+
+    def __init__(self, owed: list[_Owed], count: int) -> None:
+        self._owed = owed
+        last, begun = [0] * (count + 2), [0] * (count + 2)
+        for k, one in enumerate(owed):
+            last[one.shown.bit_length()] |= 1 << k
+            begun[one.loads.bit_length()] |= 1 << k
+        self._begun = list(accumulate(begun, or_))
+        self._unfinished = list(accumulate(reversed(last), or_))[::-1]
+        self._open: dict[int, list[_Owed]] = {}
+
+    def open_at(self, done: int) -> list[_Owed]:
+        """Those of whom something may be known, and something more is shown, where so much is explained."""
+        # The loads are explained only if the last is; and something is left only up to the last that is shown.
+        first_left = (~done & done + 1).bit_length()
+        open_ = self._begun[min(done.bit_length(), len(self._begun) - 1)] & self._unfinished[first_left]
+        found = self._open.get(open_)
+        if found is None:
+            found = self._open[open_] = [self._owed[k] for k in _indices(open_)]
+        return found
+
+
 class Prospects:
     """What is still to come of the actors of a thread.
 
@@ -82,6 +111,7 @@ class Prospects:
         self._loosened = loosened
         self._loads: dict[str, list[int]] = {}
         self._owed: dict[str, _Owed] = {}
+        self._windows = _Windows([], len(observations))
         self._begun: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         self._hurried: dict[int, tuple[int, list[tuple[int, int]]]] = {}
         self._places: dict[int, tuple[int, int]] = {}
@@ -131,6 +161,7 @@ class Prospects:
             for i, loads, *_ in (*owed.records, *owed.passes, *owed.runs):
                 owed.speaking |= loads | self._passes_before.get(i, 0)
                 owed.loads &= loads
+        self._windows = _Windows(list(self._owed.values()), len(observations))
 
     def _applications(self) -> list[tuple[int, int]]:
         """For each effect of each branch where its number of applications is in a state, and what shows one, as bits."""
@@ -325,11 +356,13 @@ class Prospects:
         * Who passes a gate that is claimed, and hasn't read it before, makes its owner's claim pass on: before the
           owner has recorded what is behind it.
         """
-        read = b"".join([state[span] for span in self._fateful])
         left = ~done
-        for owed in self._owed.values():
+        read = None
+        for owed in self._windows.open_at(done):
             if owed.loads & left or not owed.shown & left:
                 continue
+            if read is None:
+                read = b"".join([state[span] for span in self._fateful])
             key = read, done & owed.speaking, state[owed.offset : owed.offset + at.RUN_WIDTH]
             try:
                 hurried = owed.fates[key]

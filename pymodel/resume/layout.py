@@ -140,7 +140,7 @@ class Config(NamedTuple):
     place: Any
     """place[x]: where the outcome of step x stands in its unit's checkpoint, from 0"""
     sealed: Any
-    """sealed[x]: where in a branch's block the outcome of step x is once the units are checkpointed in order up to its own"""
+    """sealed[x]: where in a branch's block the outcome of step x is, once all units up to its own are sealed in order"""
     recorded: Any
     """recorded[x]: where in a branch's block ledger[x] is"""
     gate_in: Any
