@@ -74,6 +74,7 @@ from pymodel.resume.reading import (
     can_take_over,
     ckpt_at,
     committing,
+    computation_at,
     computed_at,
     gate_at,
     gate_of,
@@ -133,18 +134,19 @@ def note_computed(c, s, t, b, x, o):
     """computed' has <b, x, Content(b, x), o>; the computations of a step are kept in order."""
     p = computed_at(c, b, x)
     n = int(s[p])
-    w = c.S + 1
+    w = c.reads[x] + 1
+    first = computation_at(c, b, x, 1)
     for k in range(1, n + 1):
-        if s[p + k * w] == o and same_inputs(c, s, b, x, k):
+        if s[first + k * w - 1] == o and same_inputs(c, s, b, x, k):
             return
     if n == c.K:
         t[OVERFLOW] = FULL_COMPUTED
         return
     t[p] = n + 1
-    at = p + 1 + n * w
+    at = first + n * w
     note_content(c, s, t, b, x, at)
-    t[at + c.S] = o
-    while at > p + 1:
+    t[at + w - 1] = o
+    while at > first:
         before = at - w
         j = 0
         while j < w and t[before + j] == t[at + j]:
@@ -159,14 +161,14 @@ def note_computed(c, s, t, b, x, o):
 
 
 def note_content(c, s, t, b, x, at):
-    """Write Content(b, x) from `at` on, step by step: `content`, with one look at each checkpoint."""
+    """Write Content(b, x) from `at` on, up to step c.reads[x]: `content`, with one look at each checkpoint."""
     row = x * c.stride
     n = length(c, s, b)
     p = ckpt_at(c, b, 1)
     in_order = counts_up(s, p + ENTRY_UNIT, c.entry, n, 1)  # as nearly always
     sealed = c.first[min(n + 1, c.unit_of[x])] - 1 if in_order else 0
     gather(t, at, s, branch_at(c, b), c.sealed, c.inputs, row, 1, sealed)
-    gather(t, at + sealed, s, branch_at(c, b), c.recorded, c.inputs, row, sealed + 1, c.S)
+    gather(t, at + sealed, s, branch_at(c, b), c.recorded, c.inputs, row, sealed + 1, c.reads[x])
     if in_order:
         return
     for _ in range(n):

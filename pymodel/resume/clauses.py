@@ -67,6 +67,7 @@ from pymodel.resume.reading import (
     can_commit,
     ckpt_at,
     committing,
+    computation_at,
     computed_at,
     gate_at,
     is_running,
@@ -247,15 +248,15 @@ def COC(c, s):
 def RD(c, s):
     """Recovery determinism: the same branch, step and inputs have one valid outcome."""
     for b in range(1, c.B + 1):
-        first = branch_at(c, b) + c.computed
-        if none_above(s, first, c.computed_width, c.many[PURE], 1):
+        if none_above(s, branch_at(c, b) + c.computed, 1, c.many[PURE], 1):
             continue
         for i in range(c.many[PURE]):
-            p = computed_at(c, b, c.pures[i])
-            for k in range(2, s[p] + 1):
+            x = c.pures[i]
+            for k in range(2, s[computed_at(c, b, x)] + 1):
                 # computations are kept in order: those with the same inputs are neighbours
-                at = p + 1 + (k - 1) * (c.S + 1)
-                if same_bytes(s, at, at - c.S - 1, c.S, 1, 0):
+                if same_bytes(
+                    s, computation_at(c, b, x, k), computation_at(c, b, x, k - 1), c.reads[x], 1, 0
+                ):
                     return False
     return True
 

@@ -106,13 +106,11 @@ def decode(c: Config, record: Any) -> dict[str, Value]:
         for x in steps:
             if c.kind[x] != at.PURE:
                 continue
-            p = at.computed_at(c, b, x)
-            for k in range(s[p]):
-                q = p + 1 + k * (c.S + 1)
+            for k in range(1, s[at.computed_at(c, b, x)] + 1):
+                q = at.computation_at(c, b, x, k)
                 inputs = {y: s[q + y - 1] for y in steps if c.inputs[x * c.stride + y]}
-                computed.add(
-                    FrozenMap({"branch": b, "step": x, "inputs": function(inputs), "out": s[q + c.S]})
-                )
+                out = s[q + c.reads[x]]
+                computed.add(FrozenMap({"branch": b, "step": x, "inputs": function(inputs), "out": out}))
     blocks = [at.branch_at(c, b) for b in branches]
     return {
         "ckpt": tuple(tuple(e for e, _ in entries(q + c.ckpt, s[q + at.LENGTH])) for q in blocks),

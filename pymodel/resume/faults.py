@@ -68,6 +68,7 @@ from pymodel.resume.reading import (
     can_take_over,
     ckpt_at,
     committing,
+    computed_at,
     epoch_current,
     gate_at,
     gate_of,
@@ -220,7 +221,7 @@ def ComputeForked(c, s, t, r, o):
     x = s[p + STEP]
     if s[branch_at(c, b) + PARENT] == NONE:
         return False
-    if s[branch_at(c, b) + c.computed + c.pure_slot[x] * c.computed_width]:
+    if s[computed_at(c, b, x)]:
         return False
     if o == outcome(c, s, b, x):
         return False

@@ -119,10 +119,10 @@ class Config(NamedTuple):
     world: int
     gate: int
     computed: int
+    """how many computations each pure step has had"""
     entry: int
     """width of a checkpoint"""
     gate_width: int
-    computed_width: int
     stride: int
     """row width of `after` and `inputs`"""
     first: Any
@@ -147,6 +147,10 @@ class Config(NamedTuple):
     """gate_in[u]: the gate of unit u, or 0"""
     gate_slot: Any
     pure_slot: Any
+    reads: Any
+    """reads[x]: the last step that is an input of x, or 0"""
+    computations: Any
+    """computations[x]: where in a branch's block those of pure step x begin"""
     after: Any
     """after[x * stride + y]: does step y come before step x inside their unit?"""
     inputs: Any
@@ -178,7 +182,7 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
     stride = step_count + 1
 
     first, gate_in = ([0] * (unit_count + 2) for _ in range(2))
-    unit_of, kind, place, gate_slot, pure_slot = ([0] * stride for _ in range(5))
+    unit_of, kind, place, gate_slot, pure_slot, reads = ([0] * stride for _ in range(6))
     after, inputs = ([0] * (stride * stride) for _ in range(2))
     x = gates = pures = 0
     for u, unit in enumerate(program.units, 1):
@@ -194,8 +198,10 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
     for x, step in enumerate(steps, 1):
         row, earlier = x * stride, first[unit_of[x]] - 1
         inputs[row + 1 : row + 1 + earlier] = [1] * earlier
-        for before in program.predecessors(step.name):
-            after[row + program.number(before)] = inputs[row + program.number(before)] = 1
+        before = [program.number(name) for name in program.predecessors(step.name)]
+        for y in before:
+            after[row + y] = inputs[row + y] = 1
+        reads[x] = max([earlier, *before])
 
     by_kind = [[x for x in range(1, stride) if kind[x] == k] for k in range(len(KINDS))]
 
@@ -204,7 +210,6 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
     if faults & LOST_ANSWER:
         acks += bounds.crashes  # what was lost may be delivered again
     gate_width = at.GATE_HEAD + acks * at.ACK_WIDTH
-    computed_width = 1 + bounds.computations * (step_count + 1)
     offset = at.BRANCH_HEAD
     offsets = []
     for width in (
@@ -214,10 +219,14 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         step_count * at.LEDGER_WIDTH,
         step_count * at.WORLD_WIDTH,
         gates * gate_width,
-        pures * computed_width,
+        pures,
     ):
         offsets.append(offset)
         offset += width
+    computations = [0] * stride
+    for x in by_kind[at.PURE]:
+        computations[x] = offset
+        offset += bounds.computations * (reads[x] + 1)
     block = offset
     branches = at.RUNS + bounds.runners * at.RUN_WIDTH
     config = Config(
@@ -248,7 +257,6 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         computed=offsets[6],
         entry=entry,
         gate_width=gate_width,
-        computed_width=computed_width,
         stride=stride,
         first=first,
         unit_of=unit_of,
@@ -263,6 +271,8 @@ def lay_out(program: Program, bounds: Bounds, faults: int = 0, free: bool = Fals
         gate_in=gate_in,
         gate_slot=gate_slot,
         pure_slot=pure_slot,
+        reads=reads,
+        computations=computations,
         after=after,
         inputs=inputs,
     )

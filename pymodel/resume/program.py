@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,8 +45,8 @@ class Program:
         if not self.units:
             raise ModelError(f"program {self.name}: it has no unit: give at least one")
         names = [step.name for unit in self.units for step in unit]
-        for name in names:
-            if names.count(name) > 1:
+        for name, count in Counter(names).items():
+            if count > 1:
                 raise ModelError(f"program {self.name}: step {name} stands twice: step names must be unique")
         for number, unit in enumerate(self.units, 1):
             where = f"program {self.name}, unit {number}"

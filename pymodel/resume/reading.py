@@ -32,7 +32,7 @@ READY = 1
 HOLDS = 2
 CHECKED = 3  # only under check_then_claim: has read the gate, has yet to write
 
-# a branch's block; what follows is at c.ckpt, c.prefix, c.own, c.ledger, c.world, c.gate and c.computed
+# a branch's block; what follows is at c.ckpt, c.prefix, c.own, c.ledger, c.world, c.gate, c.computed and c.computations
 STATUS = 0
 DECLARED = 1
 PARENT = 2
@@ -124,8 +124,16 @@ def gate_at(c, b, g):
 
 
 def computed_at(c, b, x):
-    """Where the computations of pure step x in branch b are: their number, then <inputs, out> in order."""
-    return c.branches + (b - 1) * c.block + c.computed + c.pure_slot[x] * c.computed_width
+    """Where the number of computations of pure step x in branch b is."""
+    return c.branches + (b - 1) * c.block + c.computed + c.pure_slot[x]
+
+
+def computation_at(c, b, x, k):
+    """Where the k-th of them is, <inputs, out>: what it read of steps 1 to c.reads[x], and its outcome.
+
+    They are in order.
+    """
+    return c.branches + (b - 1) * c.block + c.computations[x] + (k - 1) * (c.reads[x] + 1)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -162,17 +170,13 @@ def content(c, s, b, x, y):
 
 def same_inputs(c, s, b, x, k):
     """Does the k-th computation of pure step x in branch b have the inputs that x would read now?"""
-    p = computed_at(c, b, x) + 1 + (k - 1) * (c.S + 1)
-    for y in range(1, c.S + 1):
-        if s[p + y - 1] != content(c, s, b, x, y):
-            return False
-    return True
+    return same_inputs_elsewhere(c, s, b, x, b, k)
 
 
 def same_inputs_elsewhere(c, s, b, x, other, k):
     """The same of the k-th computation of x in another branch."""
-    p = computed_at(c, other, x) + 1 + (k - 1) * (c.S + 1)
-    for y in range(1, c.S + 1):
+    p = computation_at(c, other, x, k)
+    for y in range(1, c.reads[x] + 1):
         if s[p + y - 1] != content(c, s, b, x, y):
             return False
     return True
@@ -183,10 +187,9 @@ def code(c, s, b, x):
     if c.free:
         if c.kind[x] == PURE:
             for other in range(1, c.B + 1):
-                p = computed_at(c, other, x)
-                for k in range(1, s[p] + 1):
+                for k in range(1, s[computed_at(c, other, x)] + 1):
                     if same_inputs_elsewhere(c, s, b, x, other, k):
-                        return int(s[p + k * (c.S + 1)])
+                        return int(s[computation_at(c, other, x, k) + c.reads[x]])
         return NONE
     total = x
     for y in range(1, c.S + 1):
@@ -200,10 +203,9 @@ def outcome(c, s, b, x):
     if c.kind[x] != PURE:
         return o
     fixed = NONE
-    p = computed_at(c, b, x)
-    for k in range(1, s[p] + 1):
+    for k in range(1, s[computed_at(c, b, x)] + 1):
         if same_inputs(c, s, b, x, k):
-            seen = int(s[p + k * (c.S + 1)])
+            seen = int(s[computation_at(c, b, x, k) + c.reads[x]])
             if seen == o:
                 return o
             if fixed == NONE or seen < fixed:

@@ -178,11 +178,11 @@ class Refinement:
                     t[head + contract.ACK_TO] = 1
                     t[head + contract.ACK_ID] = t[head + contract.ACK_VALUE] = answer
             elif s[row + at.RAN]:
-                q = contract.computed_at(k, 1, x)
-                t[q] = 1
+                t[contract.computed_at(k, 1, x)] = 1
+                q = contract.computation_at(k, 1, x, 1)
                 for y in range(1, x):
-                    t[q + y] = s[at.row_at(c, y) + at.WRITE]
-                t[q + 1 + c.S] = at.code(c, s, x)
+                    t[q + y - 1] = s[at.row_at(c, y) + at.WRITE]
+                t[q + k.reads[x]] = at.code(c, s, x)
         return bytes(t)
 
     def action(self, before: bytes, after: bytes) -> str | None:

@@ -89,7 +89,9 @@ def test_a_layout_has_a_place_for_everything(
             if c.kind[x] == reading.GATE:
                 take(reading.gate_at(c, b, x), c.gate_width)
             if c.kind[x] == reading.PURE:
-                take(reading.computed_at(c, b, x), c.computed_width)
+                take(reading.computed_at(c, b, x), 1)
+                for k in range(1, c.K + 1):
+                    take(reading.computation_at(c, b, x, k), c.reads[x] + 1)
     # every byte of the record is one thing's, and no byte is two things'
     assert sorted(taken) == list(range(layout.width))
     assert list(layout.components) == sorted(set(layout.components))
@@ -251,6 +253,8 @@ def test_what_is_noted_of_a_step_is_its_content(
     for record in walk(model, seed, 40):
         for b in range(1, c.B + 1):
             for x in range(1, c.S + 1):
-                noted = bytearray(c.S)
+                content = [reading.content(c, record, b, x, y) for y in range(1, c.S + 1)]
+                noted = bytearray(c.reads[x])
                 actions.note_content(c, record, noted, b, x, 0)
-                assert list(noted) == [reading.content(c, record, b, x, y) for y in range(1, c.S + 1)]
+                assert list(noted) == content[: c.reads[x]]
+                assert not any(content[c.reads[x] :])

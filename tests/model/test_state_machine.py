@@ -158,7 +158,8 @@ def test_the_contract_holds_on_every_walk() -> None:
             taken[action] += 1
             largest = max(largest, self.bounds.runners * self.bounds.branches)
 
-    run_state_machine_as_test(Counted, settings=SETTINGS)
+    # A take-over is rare, and what is drawn depends on the constants of all modules that are imported.
+    run_state_machine_as_test(Counted, settings=settings(SETTINGS, max_examples=300))
     assert [action for action, count in taken.items() if not count] == []
     assert largest == 16
 

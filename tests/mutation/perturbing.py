@@ -146,12 +146,11 @@ def _computed(c: Config, t: bytearray, generator: random.Random) -> None:
 
 
 def _write_computed(c: Config, t: bytearray, b: int, x: int, rows: list[tuple[int, ...]]) -> None:
-    p = at.computed_at(c, b, x)
-    t[p : p + c.computed_width] = bytes(c.computed_width)
-    t[p] = len(rows)
-    for k, row in enumerate(rows):
-        start = p + 1 + k * (c.S + 1)
-        t[start : start + c.S + 1] = bytes(row)
+    """Write what it read of every step, and the outcome."""
+    t[at.computed_at(c, b, x)] = len(rows)
+    kept = b"".join(bytes((*row[: c.reads[x]], row[-1])) for row in rows)
+    start = at.computation_at(c, b, x, 1)
+    t[start : at.computation_at(c, b, x, c.K + 1)] = kept.ljust(c.K * (c.reads[x] + 1), b"\0")
 
 
 def _run(c: Config, t: bytearray, generator: random.Random) -> None:
@@ -205,10 +204,9 @@ def _recompute(c: Config, t: bytearray, generator: random.Random) -> None:
     if generator.random() < 0.4:
         # only another branch has seen this
         other = generator.randint(1, c.B)
-        kept = bytes(t[at.computed_at(c, b, x) : at.computed_at(c, b, x) + c.computed_width])
         _write_computed(c, t, b, x, [])
         if t[at.branch_at(c, other)] != at.ABSENT:
-            t[at.computed_at(c, other, x) : at.computed_at(c, other, x) + c.computed_width] = kept
+            _write_computed(c, t, other, x, sorted(rows))
 
 
 def _dispute(c: Config, t: bytearray, generator: random.Random) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pymodel.resume import actions as act
 from pymodel.resume import faults as dev
@@ -62,9 +62,22 @@ class Hiding(Mover):
             is_idle = self._run(s, r, at.PHASE) == at.IDLE
             if is_idle and "loaded" in self.thread.observes:
                 continue  # whoever has nothing in hand can only load
-            what = actor if is_idle else None  # whose branches these are that it may load
-            moves = self._by_one(s, r, what, lambda r=r: self._hidden_of(s, r, actor))  # type: ignore[misc]
+            if not is_idle and self._hides_nothing(s, r):
+                continue
+            moves: Iterable[Move]
+            if self._is_alone(s, r):
+                moves = self._hidden_of(s, r, actor)
+            else:
+                what = actor if is_idle else None  # whose branches these are that it may load
+                moves = self._by_one(s, r, what, lambda r=r: self._hidden_of(s, r, actor))  # type: ignore[misc]
             yield from self._settled(s, actor, r, moves)
+
+    def _hides_nothing(self, s: bytes, r: int) -> bool:
+        """Is a runner where only what is shown is taken for a step of the reference: anywhere but at a gate?"""
+        if not (self.faultless and self._shows_all):
+            return False
+        x = self._run(s, r, at.STEP)
+        return x not in self._unpromised and (x == at.AT_COMMIT or self.c.kind[x] != at.GATE)
 
     def beyond_gate(self, s: bytes, r: int) -> list[tuple[int, bytes]]:
         """Where runner r, which has just passed a gate, may go from there: the steps, each with the state.
@@ -112,8 +125,6 @@ class Hiding(Mover):
                     yield from self._take_next(s, 0, act.Load, r, b)
             return
         kind = _AT_COMMIT if x == at.AT_COMMIT else self.c.kind[x]
-        if self.faultless and self._shows_all and x not in self._unpromised and kind != at.GATE:
-            return  # of the reference only the record of a gate goes unseen then
         if kind == _AT_COMMIT:
             if "committed" not in observes:
                 yield from self._take_next(s, 0, act.Commit, r)

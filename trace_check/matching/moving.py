@@ -115,6 +115,11 @@ class Mover:
     def _run(self, s: bytes, r: int, field: int) -> int:
         return int(s[at.run_at(self.c, r) + field])
 
+    def _is_alone(self, s: bytes, r: int) -> bool:
+        """Has nobody but runner r anything in hand?"""
+        p = at.run_at(self.c, r)
+        return not (s[at.RUNS : p].strip(_NOTHING) or s[p + at.RUN_WIDTH : self.c.branches].strip(_NOTHING))
+
     def _by_one(self, s: bytes, r: int, what: object, ask: Callable[[], Iterable[Move]]) -> list[Move]:
         """What is asked of runner r, once for all states that differ in no more than what the other runners have in hand.
 
@@ -128,8 +133,6 @@ class Mover:
         """
         p = at.run_at(self.c, r)
         q, end = p + at.RUN_WIDTH, self.c.branches
-        if not (s[at.RUNS : p].strip(_NOTHING) or s[q:end].strip(_NOTHING)):
-            return list(ask())  # nobody else has anything in hand
         before, rest = self._others  # most is asked of one state at a time
         if before is not s:
             rest = s[: at.RUNS] + s[end:]

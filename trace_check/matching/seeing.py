@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -36,7 +37,7 @@ from trace_check.observations import Observation, Thread, content_of
 
 __all__ = ["Seeing"]
 
-_BY_ONE = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Committed)
+_BY_ONE = frozenset({Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Committed})
 """Events that are steps of the runner whose they are, or nothing: what the other runners have in hand is all the same."""
 
 
@@ -46,7 +47,15 @@ class Seeing(Asserting):
     def __init__(self, thread: Thread) -> None:
         super().__init__(thread)
         self._positions = range(self.c.S + 1)
-        self._contents = _numbered(thread.observations)
+
+    @cached_property
+    def _contents(self) -> dict[int, int]:
+        """For each observation, by its position, a number that those share that say the same."""
+        numbers: dict[tuple[object, ...], int] = {}
+        return {
+            o.position: numbers.setdefault((o.event.branch, *content_of(o)), len(numbers))
+            for o in self.thread.observations
+        }
 
     def seen(self, s: bytes, observation: Observation, used: int) -> Iterator[Move]:
         """The steps that an observation may be.  `used`: the faults of the explanation so far."""
@@ -57,7 +66,7 @@ class Seeing(Asserting):
             return
         for r in self.crews.distinct(s, event.actor) or [0]:
             moves: Iterable[Move]
-            if r and isinstance(event, _BY_ONE):
+            if r and type(event) in _BY_ONE and not self._is_alone(s, r):
                 what = self._contents[observation.position], used
                 moves = self._by_one(s, r, what, lambda r=r: self._seen_by(s, r, observation, used))  # type: ignore[misc]
             else:
@@ -155,13 +164,11 @@ class Seeing(Asserting):
         for other in self.thread.branches.values():
             if other == b or s[at.branch_at(self.c, other) + at.PARENT] == at.NONE:
                 continue
-            start = at.computed_at(self.c, other, x)
-            kept = s[start : start + self.c.computed_width]
-            without = s[:start] + bytes(len(kept)) + s[start + len(kept) :]
-            if without != s and not list(self._take(s, 0, act.Compute, r, 0, o)):
+            count = at.computed_at(self.c, other, x)
+            if s[count] and not any(self._take(s, 0, act.Compute, r, 0, o)):
+                without = _with(s, {count: 0})
                 for move in self._take(without, dev.FORK_NONDETERMINISM, act.Compute, r, 0, o):
-                    state = move.state[:start] + kept + move.state[start + len(kept) :]
-                    yield replace(move, state=state)
+                    yield replace(move, state=_with(move.state, {count: s[count]}))
 
     def _computed_as_one_of_several(self, s: bytes, r: int, b: int, o: int) -> Iterator[Move]:
         """Compute where another branch has had several outcomes from the same inputs: any may be the code's."""
@@ -170,27 +177,23 @@ class Seeing(Asserting):
             return
         if any(self._take(s, 0, act.Compute, r, 0, o)):
             return
-        without, kept, several = bytearray(s), {}, False
+        counts, several = {}, False
         for other in self.thread.branches.values():
-            p = at.computed_at(c, other, x)
+            count = at.computed_at(c, other, x)
             outcomes = {
-                s[p + k * (c.S + 1)]
-                for k in range(1, s[p] + 1)
+                s[at.computation_at(c, other, x, k) + c.reads[x]]
+                for k in range(1, s[count] + 1)
                 if at.same_inputs_elsewhere(c, s, b, x, other, k)
             }
             if outcomes and o not in outcomes:
                 return
             several = several or len(outcomes) > 1
             if other != b:
-                kept[p] = s[p : p + c.computed_width]
-                without[p : p + c.computed_width] = bytes(c.computed_width)
+                counts[count] = s[count]
         if not several:
             return
-        for move in self._take(bytes(without), 0, act.Compute, r, 0, o):
-            state = bytearray(move.state)
-            for p, before in kept.items():
-                state[p : p + c.computed_width] = before
-            yield replace(move, state=bytes(state))
+        for move in self._take(_with(s, dict.fromkeys(counts, 0)), 0, act.Compute, r, 0, o):
+            yield replace(move, state=_with(move.state, counts))
 
     def _outlived(self, s: bytes, r: int, used: int) -> bool:
         return bool(used & dev.LOST_COMMIT) and bool(dev.is_outlived(self.c, s, r))
@@ -392,9 +395,9 @@ class Seeing(Asserting):
                 yield from self._take(s, dev.LOST_ANSWER, dev.CrashLosingAnswer, r, b, g)
 
 
-def _numbered(observations: list[Observation]) -> dict[int, int]:
-    """For each observation, by its position, a number that those share that say the same."""
-    numbers: dict[tuple[object, ...], int] = {}
-    return {
-        o.position: numbers.setdefault((o.event.branch, *content_of(o)), len(numbers)) for o in observations
-    }
+def _with(s: bytes, values: dict[int, int]) -> bytes:
+    """A state with these bytes in it, by where they are."""
+    state = bytearray(s)
+    for where, value in values.items():
+        state[where] = value
+    return bytes(state)
