@@ -17,7 +17,6 @@ __all__ = [
     "counts_up",
     "first_zero",
     "gather",
-    "greatest_of",
     "last_of",
     "none_above",
     "same_bytes",
@@ -51,11 +50,6 @@ def last_of(s: Any, first: int, stride: int, count: int, value: int) -> int:
     return bytes(s[first : first + count * stride : stride]).rfind(value) + 1
 
 
-def greatest_of(s: Any, first: int, stride: int, count: int) -> int:
-    """The greatest of some bytes of a state, which are told as in `last_of`; 0 if there are none."""
-    return max(bytes(s[first : first + count * stride : stride]), default=0)
-
-
 def none_above(s: Any, first: int, stride: int, count: int, most: int) -> bool:
     """Is none of some bytes of a state, which are told as in `last_of`, greater than `most`, 0 to 255?"""
     return not bytes(s[first : first + count * stride : stride]).translate(None, _UP_TO[most])
@@ -83,10 +77,10 @@ def gather(
         s, base: from what, and from where on the offsets count.
         offsets: of each byte, by its number.
         kept, row: kept[row + number]: is it to be kept?
-        first, last: numbers.
+        first, last: numbers, from 1; none if the last is before the first.
     """
     wanted = zip(offsets[first : last + 1], kept[row + first : row + last + 1], strict=True)
-    t[to : to + last + 1 - first] = bytes([s[base + offset] if keep else 0 for offset, keep in wanted])
+    t[to : to + last + 1 - first] = bytearray([s[base + offset] if keep else 0 for offset, keep in wanted])
 
 
 def all_are(s: Any, first: int, stride: int, count: int, value: int) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+import msgspec
 from msgspec import UNSET
 
 from pymodel.resume.layout import Bounds
@@ -48,8 +49,9 @@ from trace_check.reader import Trace
 __all__ = ["HARNESS", "Observation", "Thread", "content_of", "threads"]
 
 HARNESS = "harness"
-_EXACT = (StoreRead,)
-_RUNNERS = (Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Refused, Committed)
+_RUNNERS = frozenset(
+    {Loaded, Computed, EffectFired, Recorded, MemoUsed, Parked, GatePassed, Refused, Committed}
+)
 _OUTSIDE = ("paused", "continued")  # the process is stopped or goes on: nothing of the model changes
 _WHO_AND_WHEN = frozenset(
     {"seq", "t", "actor", "op", "phase", "inferred", "key", "checkpoint", "parent", "error"}
@@ -58,8 +60,7 @@ _UNSEEN_ANSWERS = 3  # kept by one gate, where they are not shown
 _UNSEEN_COMPUTATIONS = 4  # different ones of one step, where they are not shown
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(msgspec.Struct, frozen=True):
     """One event, or the two lines of one operation.
 
     Attributes:
@@ -211,9 +212,8 @@ def threads(trace: Trace) -> list[Thread]:
                 event = as_refused(programs.event(ended[index].begin), event)
             thread.observations.append(Observation(event, position, ended[index].begin + 1, position))
         else:
-            exact = isinstance(event, _EXACT)
-            low = position if exact else before
-            if isinstance(event, Completed | Failed):
+            low = position if isinstance(event, StoreRead) else before
+            if isinstance(event, (Completed, Failed)):
                 # What the caller was told was so when the process's last operation took effect; it may be over since.
                 low = min(low, latest.get((event.thread, event.actor), low))
             outlived = isinstance(event, Crashed) and (event.thread, event.actor) in unfinished
@@ -274,33 +274,35 @@ def _runners(thread: Thread, wide: bool) -> dict[str, range]:
 
 def _learn(thread: Thread, event: AnyEvent, position: int) -> None:
     """Number the names that an event brings."""
-    if event.actor != HARNESS and isinstance(event, (*_RUNNERS, Crashed)):
+    runs = type(event) in _RUNNERS
+    if event.actor != HARNESS and (runs or isinstance(event, Crashed)):
         thread.runners.setdefault(event.actor, range(0))
     for step, value in _values(event):
         number = thread.value(value)
         if step is not None:
             thread.outcomes.setdefault(step, set()).add(number)
-    if isinstance(event, _RUNNERS):
+    if runs:
         thread.working.setdefault(event.actor, set()).add(event.branch)
-    if isinstance(event, Crashed):
-        thread.died[event.actor] = position
-    if isinstance(event, Forked):
-        thread.branches.setdefault(event.child, len(thread.branches) + 1)
-    elif isinstance(event, Answer):
-        thread.answers += 1
-        thread.deliveries.setdefault((event.gate, event.delivery), len(thread.deliveries) + 1)
-    elif isinstance(event, Committed):
-        thread.commits += 1
-    elif isinstance(event, Computed) and event.valid:
-        thread.computations[event.step] = thread.computations.get(event.step, 0) + 1
+    match event:
+        case Computed(valid=True):
+            thread.computations[event.step] = thread.computations.get(event.step, 0) + 1
+        case Committed():
+            thread.commits += 1
+        case Answer():
+            thread.answers += 1
+            thread.deliveries.setdefault((event.gate, event.delivery), len(thread.deliveries) + 1)
+        case Crashed():
+            thread.died[event.actor] = position
+        case Forked():
+            thread.branches.setdefault(event.child, len(thread.branches) + 1)
 
 
 def _values(event: AnyEvent) -> Iterator[tuple[str | None, Value]]:
     """The values in an event, each with the step whose outcome (or the gate whose answer) it is."""
-    if isinstance(event, Completed | Failed):
-        yield None, event.outcome
-    elif isinstance(event, Computed | EffectFired | Recorded):
+    if isinstance(event, (Computed, EffectFired, Recorded)):
         yield event.step, event.outcome
+    elif isinstance(event, (Completed, Failed)):
+        yield None, event.outcome
     elif isinstance(event, Committed):
         yield from event.outcomes.items()
     elif isinstance(event, Answer) or (isinstance(event, GatePassed) and event.value is not UNSET):

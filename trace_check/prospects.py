@@ -235,7 +235,7 @@ class Prospects:
             u = int(self._matcher.c.unit_of[thread.step(event.gate)])
             owed = self._owed.setdefault(event.actor, _Owed(offset))
             owed.passes.append((i, self._loads_before(i), b, u))
-        elif isinstance(event, Computed | EffectFired):
+        elif isinstance(event, (Computed, EffectFired)):
             key = event.actor, b, thread.step(event.step)
             self._begun.setdefault(key, []).append((i, self._loads_before(i)))
             owed = self._owed.setdefault(event.actor, _Owed(offset))
@@ -302,7 +302,8 @@ class Prospects:
         for b in range(1, c.B + 1):
             after = at.unit_after(c, state, b, at.length(c, state, b))
             sealed = self._sealed[b]
-            for i in _indices(sealed[min(after, len(sealed) - 1)] & ~done):
+            left = sealed[min(after, len(sealed) - 1)] & ~done
+            for i in _indices(left) if left else ():
                 runs, _, u = self._present[i]
                 if not any(
                     state[p + at.PHASE] != at.IDLE and state[p + at.BRANCH] == b and state[p + at.UNIT] == u
@@ -336,9 +337,9 @@ class Prospects:
             return None
         if isinstance(event, Committed):
             return thread.units[event.unit]
-        if isinstance(event, Computed | EffectFired | Recorded):
+        if isinstance(event, (Computed, EffectFired, Recorded)):
             return int(self._matcher.c.unit_of[thread.step(event.step)])
-        if isinstance(event, Parked | GatePassed):
+        if isinstance(event, (Parked, GatePassed)):
             return int(self._matcher.c.unit_of[thread.step(event.gate)])
         if isinstance(event, Refused) and event.what in ("gate", "record", "outcome", "commit"):
             name = event.gate or event.step

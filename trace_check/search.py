@@ -144,7 +144,7 @@ class Search:
         self.equals_before = _equals_before(observations)
         # Of some events it matters whether somebody else is at work, though nothing more be shown of him.
         self.lifelines = any(
-            isinstance(o.event, ResumeFailed | ResumeGaveUp)
+            isinstance(o.event, (ResumeFailed, ResumeGaveUp))
             or (isinstance(o.event, Refused) and o.event.what == "load")
             for o in observations
         )

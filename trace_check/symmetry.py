@@ -11,8 +11,10 @@ c-th of their begins and before the c-th of their ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from pymodel.resume import reading as at
 from trace_check.events import (

@@ -10,7 +10,6 @@ __all__ = [
     "counts_up",
     "first_zero",
     "gather",
-    "greatest_of",
     "last_of",
     "none_above",
     "same_bytes",
@@ -27,13 +26,6 @@ def last_of(s: Any, first: Any, stride: Any, count: Any, value: Any) -> Any:
         if s[first + (i - 1) * stride] == value:
             return i
     return 0
-
-
-def greatest_of(s: Any, first: Any, stride: Any, count: Any) -> Any:
-    greatest = 0
-    for i in range(count):
-        greatest = max(greatest, s[first + i * stride])
-    return greatest
 
 
 def none_above(s: Any, first: Any, stride: Any, count: Any, most: Any) -> Any:

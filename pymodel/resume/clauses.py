@@ -83,7 +83,6 @@ from pymodel.rows import (
     all_are,
     counts_up,
     first_zero,
-    greatest_of,
     last_of,
     none_above,
     same_bytes,
@@ -129,14 +128,15 @@ def EO(c, s):
             continue
         own = own_at(c, b, 1) + ENTRY_UNIT
         n = s[branch_at(c, b) + OWN_LENGTH]
-        top = greatest_of(s, own, c.entry, n)
-        if top < c.unit_of[x] and all_are(s, ledger_at(c, b, x), LEDGER_WIDTH, c.S + 1 - x, NONE):
-            continue  # nearly always nothing from there on is recorded
+        if none_above(s, own, c.entry, n, c.unit_of[x] - 1) and all_are(
+            s, ledger_at(c, b, x), LEDGER_WIDTH, c.S + 1 - x, NONE
+        ):
+            continue  # nearly always nothing from there on is committed, or recorded
         for y in range(x, c.S + 1):
             if c.is_effect[y] and s[applied + (y - 1) * WORLD_WIDTH] == 0:
                 if s[ledger_at(c, b, y)] != NONE:
                     return False
-                if c.unit_of[y] <= top and last_of(s, own, c.entry, n, c.unit_of[y]) != NONE:
+                if last_of(s, own, c.entry, n, c.unit_of[y]) != NONE:
                     return False
     return True
 

@@ -43,7 +43,7 @@ def test_of_one_column(state: list[int], column: tuple[int, int, int], value: in
     first, stride, count = column
     said = state[first : first + count * stride : stride]
     assert len(said) == count
-    assert agreed("greatest_of", state, *column) == max(said, default=0)
+    assert agreed("none_above", state, *column, value) == (max(said, default=0) <= value)
     assert agreed("all_are", state, *column, value) == (set(said) <= {value})
     last = agreed("last_of", state, *column, value)
     assert said[last - 1] == value if last else value not in said
@@ -76,6 +76,42 @@ def test_of_two_columns(
     pairs = [(state[first + i * stride], state[other + i * stride]) for i in range(count)]
     same = all(one | ignored == two | ignored for one, two in pairs)
     assert agreed("same_bytes", state, first, other, count, stride, ignored) == same
+
+
+@COMPILES
+@given(STATES, columns(), st.lists(st.integers(0, 1), min_size=WIDTH + 1, max_size=WIDTH + 1))
+def test_the_first_zero_of_those_that_count(
+    state: list[int], column: tuple[int, int, int], among: list[int]
+) -> None:
+    first, stride, count = column
+    zeros = [i + 1 for i in range(count) if among[i + 1] and not state[first + i * stride]]
+    flags = np.array(among, dtype=np.uint8)
+    assert agreed("first_zero", state, *column, flags) == min(zeros, default=0)
+    assert rows.first_zero(bytes(state), *column, bytes(among)) == min(zeros, default=0)
+
+
+@COMPILES
+@given(STATES, st.data())
+def test_bytes_are_gathered(state: list[int], data: st.DataObject) -> None:
+    base = data.draw(st.integers(0, WIDTH - 1))
+    offsets = data.draw(st.lists(st.integers(0, WIDTH - 1 - base), min_size=1, max_size=8))
+    row = data.draw(st.integers(0, 3))
+    kept = data.draw(st.lists(st.integers(0, 1), min_size=row + len(offsets), max_size=row + len(offsets)))
+    first = data.draw(st.integers(1, len(offsets)))
+    last = data.draw(st.integers(first - 1, len(offsets) - 1))
+    to = data.draw(st.integers(0, WIDTH - len(offsets)))
+    wanted = [9] * WIDTH
+    for i in range(first, last + 1):
+        wanted[to + i - first] = state[base + offsets[i]] if kept[row + i] else 0
+    plain = bytearray([9] * WIDTH)
+    rows.gather(plain, to, bytes(state), base, offsets, kept, row, first, last)
+    assert list(plain) == wanted
+    array = np.array(state, dtype=np.uint8)
+    lists = np.array(offsets), np.array(kept)
+    for gather in (rows.gather, _row_loops.gather, COMPILED["gather"]):
+        out = np.full(WIDTH, 9, dtype=np.uint8)
+        gather(out, to, array, base, *lists, row, first, last)
+        assert out.tolist() == wanted
 
 
 def test_a_row_is_copied() -> None:

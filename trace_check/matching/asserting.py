@@ -21,6 +21,8 @@ __all__ = ["REMEMBERED", "Asserting"]
 
 _TAKES_ANSWERS = dev.LOST_ANSWER | dev.ANSWER_REPLACED
 
+_NOWHERE = frozenset({ResumeFailed, ResumeGaveUp})
+
 REMEMBERED = dev.LOST_COMMIT | _TAKES_ANSWERS
 """Faults that, once used, change what later observations may be."""
 
@@ -97,7 +99,7 @@ class Asserting(Mover):
 
         With `anybody`, the actors stand for others: then whoever is at work may still be alive.
         """
-        if not isinstance(observation.event, ResumeFailed | ResumeGaveUp):
+        if type(observation.event) not in _NOWHERE:
             return False
         b = self.thread.branches[observation.event.branch]
         if self._status(s, b) not in (at.RUNNING, at.STUCK) or is_waiting(self.c, s, b):
