@@ -35,6 +35,17 @@ EQUIVALENT = {
     "note_content: `if u != NONE and u < c.unit_of[x]`, `u != NONE and u < c.unit_of[x]` without operand 1": (
         "no checkpoint is without a unit but where a trace asserts it"
     ),
+    **{
+        f"note_content: {change}": "of checkpoints in order the loop says the same"
+        for change in (
+            "`if in_order`, `in_order` never",
+            "`in_order = counts_up(s, p + ENTRY_UNIT, c.entry, n, 1)`,"
+            " `counts_up(s, p + ENTRY_UNIT, c.entry, n, 1)` is 0",
+        )
+    },
+    "note_content: `gather(t, at, s, branch_at(c, b), c.sealed, c.inputs, row, 1, sealed)`, `sealed` one more": (
+        "the step after these is written over it, or the outcome"
+    ),
     "Commit: `if not arrives(c, s, b, u + 1, 0, NONE, x)`, `NONE` one more": (
         "takes step 1 for recorded, and that is never in a unit after the first"
     ),
