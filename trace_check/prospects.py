@@ -7,13 +7,13 @@ stays the one it is until the next load that is shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import or_
 
 from pymodel.resume import reading as at
 from pymodel.resume.faults import LEDGER_IGNORED, RECORD_BEFORE_FIRE, UNKEYED_EFFECT, UNSTABLE_KEY
+from trace_check.bits import indices
 from trace_check.broken import spans
 from trace_check.events import (
     Committed,
@@ -87,7 +87,7 @@ class _Windows:
         open_ = self._begun[min(done.bit_length(), len(self._begun) - 1)] & self._unfinished[first_left]
         found = self._open.get(open_)
         if found is None:
-            found = self._open[open_] = [self._owed[k] for k in _indices(open_)]
+            found = self._open[open_] = [self._owed[k] for k in indices(open_)]
         return found
 
 
@@ -198,7 +198,7 @@ class Prospects:
             if not state[w] or not left:
                 continue
             observations = self._observations
-            latest = min(observations[i].high for i in _indices(left))
+            latest = min(observations[i].high for i in indices(left))
             b, x = self._places[w]
             if state[at.ledger_at(self._matcher.c, b, x)] == at.NONE and not any(
                 not done >> i & 1 and observations[i].low < latest and self._holds(state, i, x)
@@ -303,7 +303,7 @@ class Prospects:
             after = at.unit_after(c, state, b, at.length(c, state, b))
             sealed = self._sealed[b]
             left = sealed[min(after, len(sealed) - 1)] & ~done
-            for i in _indices(left) if left else ():
+            for i in indices(left) if left else ():
                 runs, _, u = self._present[i]
                 if not any(
                     state[p + at.PHASE] != at.IDLE and state[p + at.BRANCH] == b and state[p + at.UNIT] == u
@@ -477,10 +477,3 @@ class Prospects:
         """Is a step of branch b still shown to be run by an actor, and without a load before?"""
         begun = self._begun.get((actor, b, x), ())
         return any(not done >> i & 1 and not loads & ~done for i, loads in begun)
-
-
-def _indices(bits: int) -> Iterator[int]:
-    """Which bits are set."""
-    while bits:
-        yield (bits & -bits).bit_length() - 1
-        bits &= bits - 1

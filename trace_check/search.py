@@ -11,32 +11,30 @@ the end are put aside until it is clear that something is unmodelled.  None of t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from heapq import heappop, heappush
-from types import UnionType
 
 from pymodel.resume import reading as at
 from pymodel.resume.clauses import CLAUSES
 from pymodel.resume.faults import CHECK_THEN_CLAIM, FORK_NONDETERMINISM, ClaimChecking, ParkInheriting
+from trace_check.actors import Actors
+from trace_check.bits import bits_of
 from trace_check.events import (
     Answer,
     Completed,
     Computed,
     Crashed,
     EffectFired,
-    Event,
     Failed,
     GatePassed,
     Loaded,
     Refused,
-    ResumeFailed,
-    ResumeGaveUp,
     StoreRead,
 )
 from trace_check.explained import ALL_CLAUSES, ASSERTED, CO_C, Explained, Node, Way, breaks
 from trace_check.matching import REMEMBERED, Move
 from trace_check.observations import Observation
+from trace_check.order import Order
 from trace_check.steps import Steps
 from trace_check.symmetry import Loosened
 
@@ -45,7 +43,6 @@ __all__ = ["Search"]
 _LV = 1 << len(CLAUSES)
 _EO = 1 << CLAUSES.index("EO")
 _FD = 1 << CLAUSES.index("FD")
-_DURABLE = frozenset({"effect_fired", "recorded", "committed", "parked", "gate_passed"})
 _READ = ClaimChecking.__name__
 _INHERITED = ParkInheriting.__name__
 _INDIFFERENT = (Loaded, Computed, EffectFired, GatePassed, Answer, StoreRead, Completed)
@@ -109,7 +106,6 @@ class Search:
         self.found = Explained()
         self.parents: dict[Node, tuple[Node, str, int | None] | None] = {}
         self.kept: dict[tuple[int, bytes], list[Node]] = {}
-        self.ready: dict[int, list[int]] = {}
         # The places that explain most.
         self.most = -1
         self.best: list[Node] = []
@@ -122,41 +118,14 @@ class Search:
         self.limit: int | None = None
         self.unseen = 0  # unseen steps since the last event, of what is being added
         self.seen = steps.seen(loosened)
-        self.of_actor = _bits_of_actors(observations, Event) | (loosened.kin if loosened else {})
-        observes = self.matcher.thread.observes
-        # Where a durable kind may go unseen, a process may do such a thing after its last line.
-        self.silent = bool(_DURABLE - observes)
-        # That a fork inherits an answer is never shown: a process may bring it about after its last line.
-        self.forks = len(self.matcher.thread.branches) > 1
-        self.crash = {
-            o.event.actor: 1 << i for i, o in enumerate(observations) if isinstance(o.event, Crashed)
-        }
-        self.crashes = _bits(observations, Crashed)
-        workers = self.matcher.workers()
-        self.workers = {
-            actor: (mask, self.silent and actor not in self.crash, workers[actor])
-            for actor, mask in self.of_actor.items()
-            if actor in workers
-        }
-        self.answers = _bits(observations, Answer)
-        self.asked_unseen = "answer" not in observes
+        self.order = Order(observations, loosened)
+        self.actors = Actors(self.matcher, observations, loosened)
+        self.crashes = bits_of(observations, Crashed)
+        self.answers = bits_of(observations, Answer)
+        self.asked_unseen = "answer" not in self.matcher.thread.observes
         self.asserting = sum(1 << i for i, o in enumerate(observations) if _asserts(o))
-        self.equals_before = _equals_before(observations)
-        # Of some events it matters whether somebody else is at work, though nothing more be shown of him.
-        self.lifelines = any(
-            isinstance(o.event, (ResumeFailed, ResumeGaveUp))
-            or (isinstance(o.event, Refused) and o.event.what == "load")
-            for o in observations
-        )
-        self.alone = {
-            actor: at.run_at(self.matcher.c, crew[0])
-            for actor, crew in self.matcher.thread.runners.items()
-            if len(crew) == 1
-        }
-        self.lone = [(actor, self.alone[actor]) for actor in self.workers if actor in self.alone]
         self.prospects = steps.prospects(observations, loosened)
         self.again = sum(self.prospects.again)
-        self.refusals = _bits_of_actors(observations, Refused)
         self.add(Node(0, self.matcher.initial, 0, (), 0), None)
 
     # ----------------------------------------------------------------------------------------------------------
@@ -224,59 +193,6 @@ class Search:
             return count + 1
         return count
 
-    def enabled(self, done: int) -> list[int]:
-        """The observations that nothing unexplained precedes."""
-        ready = self.ready.get(done)
-        if ready is None:
-            ready = self.ready[done] = self.find_enabled(done)
-        return ready
-
-    def find_enabled(self, done: int) -> list[int]:
-        """The same, looked for."""
-        if self.loosened is not None:
-            done = self.loosened.instances(done)
-        first_end = math.inf
-        found = []
-        i = (~done & (done + 1)).bit_length() - 1
-        while i < len(self.observations):
-            observation = self.observations[i]
-            if observation.low > first_end:
-                break
-            if not done >> i & 1:
-                found.append(i)
-                first_end = min(first_end, observation.high)
-            i += 1
-        ready = [
-            i
-            for i in found
-            if (self.observations[i].low < first_end or self.observations[i].high == first_end)
-            and not self.equals_before.get(i, 0) & ~done
-        ]
-        # Whoever does a thing that twins do is the next to do it: the others' turns come after.
-        return ready if self.loosened is None else self.loosened.first_of_each(ready)
-
-    def live(self, node: Node, among: Iterable[str] | None = None) -> list[str]:
-        """The actors, of all or of some, that may do something unseen."""
-        left, state = ~node.done, node.state
-        found = []
-        workers = self.workers
-        if among is not None:
-            workers = {actor: workers[actor] for actor in among if actor in workers}
-        for actor, (mask, stays, phases) in workers.items():
-            if (mask & left or stays) and (
-                not phases or state[phases[0]] or any(map(state.__getitem__, phases[1:]))
-            ):
-                found.append(actor)
-        return found
-
-    def departed(self, done: int) -> list[str]:
-        """The actors of whom nothing more is shown, and that didn't crash."""
-        return [
-            actor
-            for actor, mask in self.of_actor.items()
-            if not (mask & ~done or self.silent or self.crash.get(actor, 0))
-        ]
-
     # ----------------------------------------------------------------------------------------------------------
     # Steps
 
@@ -286,7 +202,7 @@ class Search:
         if not (node.faults or node.unmodelled):
             self.expanded_clean.add(node)
         self.unseen = 0
-        enabled = self.enabled(node.done)
+        enabled = self.order.enabled(node.done)
         reading = bool(node.done & self.reading)
         if self.eager and not reading and self.claim_at_once(node):
             return
@@ -295,7 +211,7 @@ class Search:
             if self.asserting >> i & 1 and self.at_once(node, i):
                 return
         # Last comes first: so that what is tried first is the earliest event, by the first of its readings.
-        takers = {i: self.takers(node, i) for i in enabled}
+        takers = {i: self.order.takers(node.done, node.state, i) for i in enabled}
         for i in reversed(enabled):
             for k in takers[i]:
                 for move in reversed(self.moves(node, k)):
@@ -316,7 +232,7 @@ class Search:
                     self.step(node, move.state, move.faults, move.name, None, actor)
         if reading:
             return
-        for actor in self.departed(node.done) if self.forks else ():
+        for actor in self.actors.departed(node.done) if self.actors.forks else ():
             for move in self.steps.hidden(node.state, actor):
                 if move.name == _INHERITED:
                     self.step(node, move.state, move.faults, move.name, None, actor)
@@ -334,27 +250,16 @@ class Search:
         """The actors whose unseen steps have to be looked at now, where these observations may come next."""
         events = [self.observations[k].event for k in enabled]
         acting = dict.fromkeys(event.actor for event in events)
-        actors = self.live(node, acting if self.hasty else None)
+        actors = self.actors.live(node.done, node.state, acting if self.hasty else None)
         if self.loosened is not None:
             actors = self.loosened.distinct(node.done, node.state, actors)
         if self.hasty or not all(isinstance(event, _INDIFFERENT) for event in events):
             return actors
-        return [actor for actor in actors if actor in acting or not self.can_wait(node, actor)]
-
-    def can_wait(self, node: Node, actor: str) -> bool:
-        """Has the actor read a gate that it will claim later, and is that claimed already, so that no haste is needed?
-
-        Its claim then changes nothing for the others, and can wait until the actor's next event or until somebody
-        records or commits.  It can't where the trace shows that something of the actor was refused: it may have had
-        to be early.
-        """
-        p = self.alone.get(actor)
-        if p is None or node.state[p + at.PHASE] != at.CHECKED:
-            return False
-        if "refused" not in self.matcher.thread.observes or self.refusals.get(actor, 0) & ~node.done:
-            return False
-        gate = at.gate_at(self.matcher.c, node.state[p + at.BRANCH], node.state[p + at.STEP])
-        return int(node.state[gate + at.GATE_STATUS]) > at.ANSWERED
+        return [
+            actor
+            for actor in actors
+            if actor in acting or not self.actors.can_wait(node.done, node.state, actor)
+        ]
 
     def moves(self, node: Node, i: int) -> tuple[Move, ...]:
         """The steps that an observation may be here."""
@@ -378,8 +283,8 @@ class Search:
 
     def claim_at_once(self, node: Node) -> bool:
         """Let somebody claim who has read a gate that is claimed by now, and isn't shown to pass it later."""
-        for actor, p in self.lone:
-            if node.state[p + at.PHASE] != at.CHECKED or not self.live(node, [actor]):
+        for actor, p in self.actors.lone:
+            if node.state[p + at.PHASE] != at.CHECKED or not self.actors.live(node.done, node.state, [actor]):
                 continue
             if self.prospects.must_pass(actor, node.state, node.done):
                 continue
@@ -397,7 +302,7 @@ class Search:
             return []
         found = []
         reads: dict[bytes, bool] = {}  # whoever stands alike can read it or can't
-        for actor, p in self.alone.items():
+        for actor, p in self.actors.alone.items():
             if node.state[p + at.PHASE] != at.READY:
                 continue
             run = node.state[p : p + at.RUN_WIDTH]
@@ -415,13 +320,6 @@ class Search:
         for move in self.steps.hidden(node.state, actor):
             if move.name == _READ:
                 self.step(node, move.state, move.faults, move.name, None, actor)
-
-    def takers(self, node: Node, i: int) -> list[int]:
-        """The observations that stand for i, by those who may be the one who did it."""
-        stage = self.loosened.stage(i) if self.loosened is not None else None
-        if stage is None or self.loosened is None:
-            return [i]
-        return self.loosened.takers(node.done, node.state, *stage)
 
     def step(
         self, node: Node, state: bytes, faults: int, name: str, i: int | None, actor: str | None = None
@@ -444,7 +342,7 @@ class Search:
             if self.matcher.starves(state, self.observations[i], anybody=self.loosened is not None):
                 broken |= _LV
             actor = self.observations[i].event.actor
-            state = self.retired(done, state, actor)
+            state = self.actors.retired(done, state, actor)
         if actor is not None and (beyond := self.gone_on(done, state, actor)) is not None:
             between = Node(done, state, faults, node.unmodelled, broken)
             self.note(between)
@@ -460,7 +358,7 @@ class Search:
         It has one way from the gate, and what is shown of it at the step there is still to come: so it recorded the gate
         while that step wasn't recorded yet, and at once is as good as later.
         """
-        p = self.alone.get(actor)
+        p = self.actors.alone.get(actor)
         if p is None or state[p + at.PHASE] != at.HOLDS or self.matcher.c.kind[state[p + at.STEP]] != at.GATE:
             return None
         ways = self.steps.beyond(state, self.matcher.thread.runners[actor][0])
@@ -469,21 +367,11 @@ class Search:
         x, beyond = ways[0]
         return beyond if self.prospects.must_run(actor, state[p + at.BRANCH], x, done) else None
 
-    def retired(self, done: int, state: bytes, actor: str) -> bytes:
-        """The state without what an actor has in hand that does nothing more."""
-        if self.silent or self.lifelines or self.of_actor[actor] & ~done:
-            return state
-        crew = self.matcher.thread.runners.get(actor, range(0))
-        if self.forks and any(at.ready(self.matcher.c, state, r, at.GATE) for r in crew):
-            return state
-        asked = bool(self.answers & ~done) or "answer" not in self.matcher.thread.observes
-        return self.matcher.quotient.retire(state, crew, keep_claims=asked)
-
     def force(self, nodes: list[Node]) -> None:
         """Take what the next observation asserts for the state."""
         self.unseen = 0
         for node in nodes[:_FORCED_AT_ONCE]:
-            i = min(self.enabled(node.done), key=lambda k: self.observations[k].high)
+            i = min(self.order.enabled(node.done), key=lambda k: self.observations[k].high)
             observation = self.observations[i]
             state = self.matcher.forced(node.state, observation)
             # What breaks in a state that is only asserted is possible, and no more.
@@ -627,21 +515,6 @@ class Search:
         return steps[::-1]
 
 
-def _bits(observations: list[Observation], kind: type | UnionType) -> int:
-    """The observations of a kind."""
-    return sum(1 << i for i, o in enumerate(observations) if isinstance(o.event, kind))
-
-
-def _bits_of_actors(observations: list[Observation], kind: type | UnionType) -> dict[str, int]:
-    """For each actor its observations of a kind, as bits."""
-    found: dict[str, int] = {}
-    for i, observation in enumerate(observations):
-        if isinstance(observation.event, kind):
-            actor = observation.event.actor
-            found[actor] = found.get(actor, 0) | 1 << i
-    return found
-
-
 def _asserts(observation: Observation) -> bool:
     """Is it one that may change nothing, and then never does?"""
     event = observation.event
@@ -650,19 +523,3 @@ def _asserts(observation: Observation) -> bool:
     return isinstance(event, StoreRead | Completed | Failed) or (
         isinstance(event, Answer) and not observation.pending
     )
-
-
-def _equals_before(observations: list[Observation]) -> dict[int, int]:
-    """For each answer those that say the same and come first: begun before it, and ended before it.
-
-    Nothing is bound to who gave it, so that of two such the first may always be taken for the first.
-    """
-    found: dict[int, int] = {}
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for i, one in enumerate(observations):
-        if isinstance(event := one.event, Answer):
-            said = event.branch, event.gate, event.delivery, event.value, event.accepted, one.pending
-            others = alike.setdefault(said, [])
-            found[i] = sum(1 << j for j in others if observations[j].high <= one.high)
-            others.append(i)
-    return found
