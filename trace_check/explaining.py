@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from pymodel.resume.fault_names import FAULTS
@@ -79,23 +76,6 @@ def explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
         thread: what is to be explained.
         budget: how many places may be expanded; beyond it there is no answer, and no goal.
     """
-    with _no_cycles():
-        return _explain_thread(thread, budget)
-
-
-@contextmanager
-def _no_cycles() -> Iterator[None]:
-    """A search makes a great many objects and no cycles: to look for these meanwhile would be a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _explain_thread(thread: Thread, budget: int) -> tuple[Matcher, Explained]:
     matcher = Matcher(thread)
     found = explain(matcher, budget)
     if not found.goals or found.cost == (0, 0) or (widened := thread.widened()) is None:

@@ -124,7 +124,7 @@ def EO(c, s):
         if not none_above(s, applied, WORLD_WIDTH, c.S, 1):
             return False
         x = first_zero(s, applied, WORLD_WIDTH, c.S, c.is_effect)
-        if x == NONE:
+        if x == 0:
             continue
         own = own_at(c, b, 1) + ENTRY_UNIT
         n = s[branch_at(c, b) + OWN_LENGTH]
