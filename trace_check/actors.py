@@ -22,7 +22,8 @@ class Actors:
     Attributes:
         alone: where the runner is in a state, of each actor that has one.
         lone: the same, of those who may do something unseen.
-        forks: there are branches.  That one inherits an answer is never shown, and may come after a process's last line.
+        forks: there are several branches.  That one inherits an answer is never shown, and may come after the last line
+            of the process that brings it about.
 
     Args:
         matcher: the steps of the thread.
@@ -39,12 +40,10 @@ class Actors:
         # Where a durable kind may go unseen, a process may do such a thing after its last line.
         self._silent = bool(_DURABLE - thread.observes)
         self.forks = len(thread.branches) > 1
-        self._crash = {
-            o.event.actor: 1 << i for i, o in enumerate(observations) if isinstance(o.event, Crashed)
-        }
+        self._crashed = {o.event.actor for o in observations if isinstance(o.event, Crashed)}
         workers = matcher.workers()
         self._workers = {
-            actor: (mask, self._silent and actor not in self._crash, workers[actor])
+            actor: (mask, self._silent and actor not in self._crashed, workers[actor])
             for actor, mask in self._own.items()
             if actor in workers
         }
@@ -80,7 +79,7 @@ class Actors:
         return [
             actor
             for actor, mask in self._own.items()
-            if not (mask & ~done or self._silent or self._crash.get(actor, 0))
+            if not (mask & ~done or self._silent or actor in self._crashed)
         ]
 
     def can_wait(self, done: int, state: bytes, actor: str) -> bool:

@@ -72,7 +72,7 @@ class _Windows:
 
     def __init__(self, owed: list[_Owed], count: int) -> None:
         self._owed = owed
-        last, begun = [0] * (count + 2), [0] * (count + 2)
+        last, begun = [0] * (count + 3), [0] * (count + 3)  # of what is explained one bit more is used
         for k, one in enumerate(owed):
             last[one.shown.bit_length()] |= 1 << k
             begun[one.loads.bit_length()] |= 1 << k
@@ -84,7 +84,7 @@ class _Windows:
         """Those of whom something may be known, and something more is shown, where so much is explained."""
         # The loads are explained only if the last is; and something is left only up to the last that is shown.
         first_left = (~done & done + 1).bit_length()
-        open_ = self._begun[min(done.bit_length(), len(self._begun) - 1)] & self._unfinished[first_left]
+        open_ = self._begun[done.bit_length()] & self._unfinished[first_left]
         found = self._open.get(open_)
         if found is None:
             found = self._open[open_] = [self._owed[k] for k in indices(open_)]
@@ -302,8 +302,7 @@ class Prospects:
         for b in range(1, c.B + 1):
             after = at.unit_after(c, state, b, at.length(c, state, b))
             sealed = self._sealed[b]
-            left = sealed[min(after, len(sealed) - 1)] & ~done
-            for i in indices(left) if left else ():
+            for i in indices(sealed[min(after, len(sealed) - 1)] & ~done):
                 runs, _, u = self._present[i]
                 if not any(
                     state[p + at.PHASE] != at.IDLE and state[p + at.BRANCH] == b and state[p + at.UNIT] == u
