@@ -1,19 +1,11 @@
-"""What is compiled in the place of the functions of `pymodel.rows`, under the same names and with the same meaning."""
+"""What is compiled in the place of the functions of `pymodel.rows`, under the same names and with the same meaning.
+
+The list of them is `pymodel.rows.__all__`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
-
-__all__ = [
-    "all_are",
-    "copy_row",
-    "counts_up",
-    "first_zero",
-    "gather",
-    "last_of",
-    "none_above",
-    "same_bytes",
-]
 
 
 def copy_row(out: Any, row: Any, state: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isfunction
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def test_a_row_is_copied() -> None:
 
 
 def test_every_function_has_its_loop() -> None:
-    assert rows.__all__ == _row_loops.__all__
+    assert {name for name, one in vars(_row_loops).items() if isfunction(one)} == set(rows.__all__)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

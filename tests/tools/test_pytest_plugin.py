@@ -493,8 +493,7 @@ def test_late(start):
     trace.assert_conforms()
     good(trace, "p2")
 
-# The mark is the subject here: this is a test in a test, and the report must not count it as failed.
-@pytest.mark.xfail(reason="a test that is known to fail is no failure of the report")
+@pytest.mark.xfail(reason="is known to fail")  # a test in a test: that the report doesn't count it is the subject
 def test_known_to_fail(start):
     trace = start()
     bad(trace)
